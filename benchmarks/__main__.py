@@ -32,6 +32,7 @@ FAMILIES = (
     "adaboost",
     "tree",
     "density",
+    "discriminant",
     "neighbors",
     "real_data",
     "combination",

@@ -59,7 +59,8 @@ class TestCompare:
         everyday = {
             kind._everyday
             for name, kind in th_estimators().items()
-            if kind._everyday and name.endswith(("Classifier", "SVC", "LogisticRegression"))
+            if kind._everyday
+            and name.endswith(("Classifier", "SVC", "LogisticRegression", "DiscriminantAnalysis"))
         }
         assert tried == everyday
 

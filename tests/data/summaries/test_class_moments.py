@@ -15,9 +15,10 @@ KINDS = ("pooled", "full", "diagonal")
 def sample(n=300, d=4, classes=3, seed=1):
     random = np.random.default_rng(seed)
     codes = random.integers(0, classes, n).astype(float)
-    X = random.standard_normal((n, d)) * [1, 10, 0.1, 5][:d] + random.normal(size=(classes, d))[
-        codes.astype(int)
-    ] * [0, 100, -3, 1][:d]
+    X = (
+        random.standard_normal((n, d)) * [1, 10, 0.1, 5][:d]
+        + random.normal(size=(classes, d))[codes.astype(int)] * [0, 100, -3, 1][:d]
+    )
     return X, codes, random.integers(0, 4, n).astype(float)
 
 
@@ -90,9 +91,7 @@ def test_sparse_rows_give_the_same(kind):
     X, codes, weight = sample()
     X[np.abs(X) < 1] = 0.0
     dense = class_moments(as_source(X, codes, weight), 3, kind)
-    sparse = class_moments(
-        as_source(sp.csr_array(X), codes, weight, accept_sparse=True), 3, kind
-    )
+    sparse = class_moments(as_source(sp.csr_array(X), codes, weight, accept_sparse=True), 3, kind)
     np.testing.assert_allclose(scatter(sparse), scatter(dense), rtol=1e-9, atol=1e-9)
 
 
@@ -103,8 +102,12 @@ def test_class_means_a_million_apart_cost_no_digits(kind, sparse):
     codes = random.integers(0, 3, 3000).astype(float)
     noise = random.standard_normal((3000, 3))
     X = noise + 1e6 * np.array([[0, 1, 2], [5, -3, 1], [9, 9, -9]])[codes.astype(int)]
-    exact = within(X - np.array([X[codes == c][0] for c in range(3)])[codes.astype(int)],
-                   codes, np.ones(3000), kind)
+    exact = within(
+        X - np.array([X[codes == c][0] for c in range(3)])[codes.astype(int)],
+        codes,
+        np.ones(3000),
+        kind,
+    )
     rows = as_source(sp.csr_array(X) if sparse else X, codes, accept_sparse=True)
     found = class_moments(rows, 3, kind)
     np.testing.assert_allclose(scatter(found), exact, rtol=1e-10, atol=1e-8)

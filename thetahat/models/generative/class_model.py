@@ -63,8 +63,8 @@ class ClassModel(GenerativeClassifier):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Training rows; those with missing values are left out. A `Source` (see ``th.scan``) is read block by
-            block and brings its own labels.
+            Training rows; those with missing values are left out. A `Source` (see ``th.scan``) is
+            read block by block and brings its own labels.
         y : array-like of shape (n,), optional
             Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
@@ -159,9 +159,13 @@ class ClassModel(GenerativeClassifier):
             return None
         who = type(self).__name__
         if lost == source.n_rows:
-            raise DataError(f"{who}: Input X contains NaN in every row. Impute missing values first.")
-        rows = "1 row with missing values (NaN) is" if lost == 1 else (
-            f"{lost:,} rows with missing values (NaN) are"
+            raise DataError(
+                f"{who}: Input X contains NaN in every row. Impute missing values first."
+            )
+        rows = (
+            "1 row with missing values (NaN) is"
+            if lost == 1
+            else (f"{lost:,} rows with missing values (NaN) are")
         )
         warn(
             f"{who}: {rows} left out of the fit. Impute missing values first if that are many of "
@@ -215,7 +219,7 @@ def dense_float64(rows: Matrix) -> Array:
 def _is_complete(block: Block) -> Array:
     X = block.X
     if isinstance(X, np.ndarray):
-        return ~np.isnan(X).any(axis=1)
+        return np.logical_not(np.isnan(X).any(axis=1))
     holes = np.zeros(block.n_rows, dtype=bool)
     holes[np.repeat(np.arange(block.n_rows), np.diff(X.indptr))[np.isnan(X.data)]] = True
     return ~holes

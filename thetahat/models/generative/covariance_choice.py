@@ -56,9 +56,7 @@ def shrunk_variances(variance: Array, shrinkage: float | None) -> Array:
     return (1.0 - shrinkage) * variance + shrinkage * variance.mean(axis=-1, keepdims=True)
 
 
-def class_covariances(
-    model: Any, moments: ClassMoments, source: Source
-) -> Callable[[int], Array]:
+def class_covariances(model: Any, moments: ClassMoments, source: Source) -> Callable[[int], Array]:
     """A function that gives the covariance of a class: shrunk, or from the given estimator."""
     d = len(moments.unit)
     if model.covariance_estimator is not None:

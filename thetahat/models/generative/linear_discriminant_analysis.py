@@ -9,15 +9,18 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.class_moments import ClassMoments, codes_of
+from thetahat.data.summaries.class_moments import ClassMoments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, fraction, none, one_of, whole
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import CapabilityError, DataError, IllConditionedWarning
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import (
+    CapabilityError,
+    DataError,
+    IllConditionedWarning,
+    ParameterError,
+)
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.covariance_shrinkage import shrunk
@@ -29,11 +32,11 @@ from thetahat.models.generative.covariance_choice import (
     require_one_choice,
     shrunk_variances,
 )
+from thetahat.models.generative.few_rows import whitening_of_few
 from thetahat.models.generative.gaussian import (
-    LOG_2PI,
     Whitening,
     diagonal_whitening,
-    least_variance,
+    joint_of,
     missing_patterns,
     restored,
     spread_of,
@@ -51,10 +54,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Formula: the score of class c is μ_cᵀΣ⁻¹x − ½μ_cᵀΣ⁻¹μ_c + log π_c, with the class means μ_c, the
     class probabilities π_c and the pooled covariance Σ = Σᵢ wᵢ(xᵢ − μ_{yᵢ})(xᵢ − μ_{yᵢ})ᵀ/W. The
-    boundaries are linear, and for two classes p(c₁ | x) = σ(wᵀx + b) with w = Σ⁻¹(μ₁ − μ₀). The same
-    direction w maximises Fisher's criterion (m₁ − m₀)²/(wᵀΣw) and solves least squares with targets
-    ±1; the intercept of least squares agrees only for classes of equal size. `transform` projects
-    on the discriminants, which maximise the variance between the classes relative to Σ.
+    boundaries are linear, and for two classes p(c₁ | x) = σ(wᵀx + b) with w = Σ⁻¹(μ₁ − μ₀). The
+    same direction w maximises Fisher's criterion (m₁ − m₀)²/(wᵀΣw) and solves least squares with
+    targets ±1; the intercept of least squares agrees only for classes of equal size. `transform`
+    projects on the discriminants, which maximise the variance between the classes relative to Σ.
 
     Directions in which no class varies are left out: scores and p(x) are those of the projection on
     the other ones, so that a value off the constant of such a column has no effect. A warning gives
@@ -107,7 +110,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     means_ : array of shape (n_classes, d)
         The means of the classes (μ).
     priors_ : array of shape (n_classes,)
-        The class probabilities (π).
+        The class probabilities (π), which sum to 1.
     scalings_ : array of shape (d, n_discriminants)
         The directions of the discriminants, with unit variance within the classes.
     xbar_ : array of shape (d,)
@@ -235,7 +238,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                     covariance += share * of_class(code)
         else:
             assert isinstance(source, InMemory)
-            found = _whitening_of_few(source, moments, spread_of(variance), self.tol)
+            found = whitening_of_few(source, moments, spread_of(variance), self.tol)
             return found, restored(found.root) if stored else None
         spread = spread_of(np.diagonal(covariance))
         return whitening(covariance, spread, self.tol, raised=False), covariance if stored else None
@@ -321,8 +324,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _joint(self, rows: Matrix) -> Array:
         centred = self._centred(rows)
-        joint = _joint_of(
-            centred, self._root, self._places, self._weights, self._levels, self._log_det
+        joint = joint_of(
+            centred, self._root, self._places, self._weights, self._log_priors, self._log_det
         )
         return self._filled(rows, joint)
 
@@ -342,9 +345,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 found = whitening(part, spread_of(np.diagonal(part)), self.tol, raised=False)
             places = whitened(apart[:, known], found.root)
             weights = places * found.root if found.root.ndim == 1 else places @ found.root.T
-            levels = self._log_priors - 0.5 * np.einsum("ij,ij->i", places, places)
             centred = rows[np.ix_(which, known)] - self._centre[known]
-            joint[which] = _joint_of(centred, found.root, places, weights.T, levels, found.log_det)
+            joint[which] = joint_of(
+                centred, found.root, places, weights.T, self._log_priors, found.log_det
+            )
         return joint
 
     def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
@@ -378,40 +382,3 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             centred = dense_float64(block.X) - self._centre
             return (centred @ directions).astype(block.X.dtype, copy=False)
         return np.asarray(block.X @ directions)
-
-
-def _joint_of(
-    centred: Array, root: Array, places: Array, weights: Array, levels: Array, log_det: float
-) -> Array:
-    """log π_c + log N(x; μ_c, Σ), exact also where the means are far apart.
-
-    The distance to the best class is computed directly, and the others from the linear scores.
-    """
-    scores = product(centred, weights) + levels
-    lost = np.isnan(scores[:, 0])
-    best = np.where(lost, 0, scores.argmax(axis=1))
-    rank = int(np.count_nonzero(root)) if root.ndim == 1 else root.shape[1]
-    away = whitened(centred, root) - places[best]
-    distance = np.einsum("ij,ij->i", away, away)
-    prior = levels[best] + 0.5 * np.einsum("ij,ij->i", places, places)[best]
-    own = prior - 0.5 * (distance + log_det + rank * LOG_2PI)
-    return scores + (own - scores[np.arange(len(scores)), best])[:, None]
-
-
-def _whitening_of_few(
-    source: InMemory, moments: ClassMoments, spread: Array, tol: float
-) -> Whitening:
-    """The whitening from the products of fewer rows than columns. Cost: O(n² d + n³)."""
-    block = source.whole
-    X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
-    codes, n, d = codes_of(block), block.n_rows, source.n_features
-    root = np.sqrt(np.asarray(block.row_weights, dtype=np.float64) / moments.weight.sum())
-    rows = np.empty((n, d))
-    sums = np.zeros((len(moments.weight), d))
-    _native.pack_class_rows(X, np.arange(n), codes, moments.means, 1.0 / spread, root, rows, sums)
-    values, vectors = np.linalg.eigh(product(rows, rows.T))
-    kept = values > least_variance(tol, d)
-    values, vectors = values[kept], vectors[:, kept]
-    directions = product(rows.T, vectors / values) / spread[:, None]
-    log_det = float(np.log(values).sum()) + 2.0 * float(np.log(spread).sum())
-    return Whitening(directions, log_det, int(kept.sum()))

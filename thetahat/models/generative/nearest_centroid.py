@@ -71,7 +71,7 @@ class NearestCentroid(ClassModel):
     centroids_ : array of shape (n_classes, d)
         The centroids of the classes, after shrinking.
     class_prior_ : array of shape (n_classes,)
-        The class probabilities (π).
+        The class probabilities (π), which sum to 1.
     deviations_ : array of shape (n_classes, d)
         The standardised distances d_cj of the centroids, after shrinking.
     within_class_std_dev_ : array of shape (d,)
@@ -81,7 +81,7 @@ class NearestCentroid(ClassModel):
     Examples
     --------
     >>> import thetahat as th
-    >>> X = [[0.0, 0.0], [0.0, 2.0], [4.0, 0.0], [4.0, 2.0]]
+    >>> X = [[-1.0, 0.0], [1.0, 2.0], [3.0, 0.0], [5.0, 2.0]]
     >>> model = th.NearestCentroid().fit(X, ["left", "left", "right", "right"])
     >>> model.centroids_.tolist(), model.predict([[1.9, 7.0]]).tolist()
     ([[0.0, 1.0], [4.0, 1.0]], ['left'])
@@ -133,11 +133,11 @@ class NearestCentroid(ClassModel):
         deviation = np.sqrt(scatter / free) if free > 0 else np.zeros_like(overall)
         if final and (deviation == 0).any():
             which = np.flatnonzero(deviation == 0)
-            columns = f"column {which[0]}" + (f" and {len(which) - 1} more" if len(which) > 1 else "")
+            more = f" and {len(which) - 1} more" if len(which) > 1 else ""
             warn(
-                f"{who}: within_class_std_dev_ has at least 1 zero standard deviation, of {columns}"
-                ". Scores divide such columns by 1 instead. Remove columns that are constant within "
-                "all classes, or add rows."
+                f"{who}: within_class_std_dev_ has at least 1 zero standard deviation, of column "
+                f"{which[0]}{more}. Scores divide such columns by 1 instead. Remove columns that "
+                "are constant within all classes, or add rows."
             )
         inverse = np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)
         margin = np.sqrt(np.maximum(inverse - 1.0 / total, 0.0))[:, None]
@@ -174,7 +174,8 @@ class NearestCentroid(ClassModel):
             if weight is None:
                 medians[code] = np.median(dense_float64(source.X[rows]), axis=0)
             elif weight.sum() > 0:
-                medians[code] = weighted_quantile(dense_float64(source.X[rows]), weight)
+                columns = dense_float64(source.X[rows]).T
+                medians[code] = [weighted_quantile(column, weight) for column in columns]
         return medians
 
     def _class_shares(self) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,9 +48,9 @@ class QuadraticDiscriminantAnalysis(ClassModel):
     """Classification by Gaussian classes, each with its own mean and covariance.
 
     Formula: p(x | c) = N(x; μ_c, Σ_c) with the mean μ_c and the covariance
-    Σ_c = Σᵢ wᵢ(xᵢ − μ_c)(xᵢ − μ_c)ᵀ/W_c of the rows of the class (maximum likelihood). The class with
-    the smallest (x − μ_c)ᵀΣ_c⁻¹(x − μ_c) + log det Σ_c − 2 log π_c is predicted; the boundaries are
-    quadratic. With diagonal covariances it is Gaussian naive Bayes.
+    Σ_c = Σᵢ wᵢ(xᵢ − μ_c)(xᵢ − μ_c)ᵀ/W_c of the rows of the class (maximum likelihood). The class
+    with the smallest (x − μ_c)ᵀΣ_c⁻¹(x − μ_c) + log det Σ_c − 2 log π_c is predicted; the
+    boundaries are quadratic. With diagonal covariances it is Gaussian naive Bayes.
 
     If the covariance of a class is singular, as with fewer rows than columns or with a column that
     is constant in the class, a warning names the class and the rank, and the missing directions get
@@ -92,7 +93,7 @@ class QuadraticDiscriminantAnalysis(ClassModel):
     means_ : array of shape (n_classes, d)
         The means of the classes (μ).
     priors_ : array of shape (n_classes,)
-        The class probabilities (π).
+        The class probabilities (π), which sum to 1.
     covariance_ : list of arrays of shape (d, d)
         The covariances of the classes. Defined with ``store_covariance=True``.
     ranks_ : array of shape (n_classes,)
@@ -205,15 +206,16 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         self._log_priors = log_priors(priors)
         self._levels = self._log_priors - 0.5 * (self._log_dets + d * LOG_2PI)
         self._apart = moments.means - self._centre
-        self._prepare()
+        self.__dict__.pop("_side_by_side", None)
 
-    def _prepare(self) -> None:
-        """Small classes are whitened by one product with all matrices side by side."""
+    @cached_property
+    def _side_by_side(self) -> tuple[Array, Array] | None:
+        """The matrices of small classes side by side, and their products with the means."""
         count, d = self._apart.shape
-        self._stacked = self._offsets = None
-        if self._roots.ndim == 3 and count * d * d <= STACKED:
-            self._stacked = np.ascontiguousarray(self._roots.transpose(1, 0, 2).reshape(d, -1))
-            self._offsets = np.einsum("cd,cde->ce", self._apart, self._roots).reshape(-1)
+        if self._roots.ndim != 3 or count * d * d > STACKED:
+            return None
+        matrix = np.ascontiguousarray(self._roots.transpose(1, 0, 2).reshape(d, -1))
+        return matrix, np.einsum("cd,cde->ce", self._apart, self._roots).reshape(-1)
 
     def _warn_of_rank(self, moments: ClassMoments, pooled: Array) -> None:
         means = self._class_means
@@ -260,16 +262,15 @@ class QuadraticDiscriminantAnalysis(ClassModel):
     def _joint(self, rows: Matrix) -> Array:
         centred = dense_float64(rows) - self._centre
         count = len(self._apart)
-        if self._stacked is not None and centred.size * count <= AT_ONCE:
-            away = product(centred, self._stacked)
-            away -= self._offsets
+        beside = self._side_by_side
+        if beside is not None and centred.size * count <= AT_ONCE:
+            away = product(centred, beside[0])
+            away -= beside[1]
             distance = np.square(away, out=away).reshape(len(away), count, -1).sum(axis=2)
         else:
             distance = np.empty((len(centred), count))
             for code in range(count):
-                _distances(
-                    centred, self._roots[code], self._apart[code], out=distance[:, code]
-                )
+                _distances(centred, self._roots[code], self._apart[code], out=distance[:, code])
         distance *= -0.5
         distance += self._levels
         return self._filled(rows, distance)
