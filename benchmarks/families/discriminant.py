@@ -1,7 +1,7 @@
 """Discriminants and nearest centroids: fit and predict, beside scikit-learn's.
 
-Quality is the share of wrong labels on the rows of the fit; the models are the same, so that it must
-be equal.
+Quality is the share of wrong labels on the rows of the fit; the models are the same, so that it
+must be equal.
 """
 
 from __future__ import annotations

@@ -19,6 +19,9 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array, Matrix
 
+LARGE = 1 << 26
+"""Bytes of a summary from which the memory that is left is checked first."""
+
 
 class ClassModel(GenerativeClassifier):
     """A classifier that is a function of the moments of its classes; a subclass defines `_solve`.
@@ -138,11 +141,12 @@ class ClassModel(GenerativeClassifier):
         d, count = source.n_features, len(self.classes_)
         kind = self._kind(source, mergeable=mergeable)
         size = {"pooled": d * d, "full": count * d * d, "diagonal": count * d}[kind]
-        require_memory(
-            3 * 8 * size,
-            f"{type(self).__name__} with {count} classes and {d} columns",
-            'Select fewer columns, or use covariance="diagonal".',
-        )
+        if 24 * size > LARGE:
+            require_memory(
+                24 * size,
+                f"{type(self).__name__} with {count} classes and {d} columns",
+                'Select fewer columns, or use covariance="diagonal".',
+            )
         try:
             return class_moments(source, count, kind), source
         except DataError:
