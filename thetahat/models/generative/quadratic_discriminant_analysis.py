@@ -207,6 +207,7 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         self._levels = self._log_priors - 0.5 * (self._log_dets + d * LOG_2PI)
         self._apart = moments.means - self._centre
         self.__dict__.pop("_side_by_side", None)
+        _ = self._side_by_side  # made now, so that predictions do not change the model
 
     @cached_property
     def _side_by_side(self) -> tuple[Array, Array] | None:
