@@ -26,7 +26,7 @@ def classes_of(rows: int, columns: int, classes: int) -> Callable[[bool], Data]:
         random = np.random.default_rng(0)
         y = np.arange(n) % classes
         random.shuffle(y)
-        mix = random.standard_normal((d, d)) / np.sqrt(d) + np.eye(d)
+        mix = 0.3 * random.standard_normal((d, d)) / np.sqrt(d) + np.eye(d)
         means = 0.3 * random.standard_normal((classes, d))
         return {"X": means[y] + random.standard_normal((n, d)) @ mix, "y": y}
 
