@@ -33,6 +33,7 @@ FAMILIES = (
     "tree",
     "density",
     "naive_bayes",
+    "discriminant",
     "neighbors",
     "real_data",
     "combination",

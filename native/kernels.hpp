@@ -8,6 +8,7 @@
 namespace thetahat {
 
 void bind_pack_rows(nb::module_ &module);
+void bind_class_rows(nb::module_ &module);
 void bind_sparse_gram(nb::module_ &module);
 void bind_root_weighted(nb::module_ &module);
 void bind_row_losses(nb::module_ &module);

@@ -5,6 +5,7 @@
 NB_MODULE(_native, module) {
     module.doc() = "Compiled kernels: pure functions on typed, contiguous arrays.";
     thetahat::bind_pack_rows(module);
+    thetahat::bind_class_rows(module);
     thetahat::bind_sparse_gram(module);
     thetahat::bind_root_weighted(module);
     thetahat::bind_row_losses(module);

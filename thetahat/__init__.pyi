@@ -73,12 +73,15 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor impo
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
 from thetahat.models.gaussian_process.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
+from thetahat.models.generative.linear_discriminant_analysis import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from thetahat.models.generative.naive_bayes.bernoulli_nb import BernoulliNB as BernoulliNB
 from thetahat.models.generative.naive_bayes.categorical_nb import CategoricalNB as CategoricalNB
 from thetahat.models.generative.naive_bayes.complement_nb import ComplementNB as ComplementNB
 from thetahat.models.generative.naive_bayes.gaussian_nb import GaussianNB as GaussianNB
 from thetahat.models.generative.naive_bayes.multinomial_nb import MultinomialNB as MultinomialNB
 from thetahat.models.generative.naive_bayes.naive_bayes import NaiveBayes as NaiveBayes
+from thetahat.models.generative.nearest_centroid import NearestCentroid as NearestCentroid
+from thetahat.models.generative.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from thetahat.models.kernel.kernel_discriminant_analysis import KernelDiscriminantAnalysis as KernelDiscriminantAnalysis
 from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
 from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
@@ -251,6 +254,7 @@ __all__ = [
     "Lasso",
     "LassoCV",
     "LinearCombination",
+    "LinearDiscriminantAnalysis",
     "LinearModel",
     "LinearRegression",
     "LinearSVC",
@@ -265,6 +269,7 @@ __all__ = [
     "NadarayaWatson",
     "NadarayaWatsonClassifier",
     "NaiveBayes",
+    "NearestCentroid",
     "NearestNeighbors",
     "NeighborhoodComponentsAnalysis",
     "NoiseReweightedRegression",
@@ -281,6 +286,7 @@ __all__ = [
     "PoissonRegressor",
     "PolynomialThreshold",
     "PrototypeClassifier",
+    "QuadraticDiscriminantAnalysis",
     "QuantileRegressor",
     "RBFSampler",
     "RadiusNeighborsClassifier",

@@ -61,6 +61,26 @@ def diagonal_gaussians(
     constant: FloatArray,
     out: FloatArray,
 ) -> None: ...
+def pack_class_rows(
+    x: FloatArray,
+    rows: NDArray[Any],
+    codes: NDArray[Any],
+    centres: FloatArray,
+    scale: FloatArray,
+    root: FloatArray,
+    out: FloatArray,
+    sums: FloatArray,
+) -> None: ...
+def class_squares(
+    x: FloatArray,
+    rows: NDArray[Any],
+    codes: NDArray[Any],
+    centres: FloatArray,
+    scale: FloatArray,
+    root: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None: ...
 def root_weighted(x: FloatArray, weight: FloatArray, out: FloatArray) -> int: ...
 def loss_sums(
     x: FloatArray,

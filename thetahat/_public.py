@@ -97,6 +97,11 @@ _BY_MODULE = {
     "thetahat.models.ensemble.combination.voting_classifier": ("VotingClassifier",),
     "thetahat.models.ensemble.combination.voting_regressor": ("VotingRegressor",),
     "thetahat.models.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
+    "thetahat.models.generative.linear_discriminant_analysis": ("LinearDiscriminantAnalysis",),
+    "thetahat.models.generative.nearest_centroid": ("NearestCentroid",),
+    "thetahat.models.generative.quadratic_discriminant_analysis": (
+        "QuadraticDiscriminantAnalysis",
+    ),
     "thetahat.models.generative.naive_bayes.bernoulli_nb": ("BernoulliNB",),
     "thetahat.models.generative.naive_bayes.categorical_nb": ("CategoricalNB",),
     "thetahat.models.generative.naive_bayes.complement_nb": ("ComplementNB",),

@@ -26,6 +26,7 @@ import thetahat as th
 
 PACKAGES = (
     "decomposition",
+    "discriminant_analysis",
     "ensemble",
     "gaussian_process",
     "kernel_approximation",

@@ -77,7 +77,13 @@ class LabelledEstimator(Estimator):
         return relabelled(replace(codes, labels=X.labels), encoding)
 
     def _open_batch(
-        self, X: Any, y: Any, classes: Any = None, *, most: int | None = None
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        most: int | None = None,
     ) -> tuple[Source, bool]:
         """As `_open_classes` for ``partial_fit``, and whether this is its first call."""
         who = type(self).__name__
@@ -102,7 +108,7 @@ class LabelledEstimator(Estimator):
                     f"X has {width} features, but {who} is expecting {self.n_features_in_} "
                     "features as input. Every batch must have the columns of the first one."
                 )
-        source = self._open(X, encoding.encode(self._labels(y)))
+        source = self._open(X, encoding.encode(self._labels(y)), sample_weight)
         self.classes_ = encoding.classes
         return source, fresh
 

@@ -1,0 +1,129 @@
+"""Covariances of classes: shrunk, or from another estimator.
+
+Σ(ρ) = (1 − ρ)Σ̂ + ρ·(tr Σ̂/d)·I; "auto" chooses ρ for every class by Ledoit and Wolf's formula, from
+the rows with their columns scaled to unit variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.data.summaries.class_moments import ClassMoments, codes_of
+from thetahat.estimator.parameters import Range
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
+from thetahat.mathematics.covariance_shrinkage import ledoit_wolf_intensity, shrunk
+from thetahat.models.generative.class_model import dense_float64
+from thetahat.models.generative.gaussian import spread_of
+
+covariance_estimators = Range(
+    lambda value: value is None or hasattr(value, "fit"), "an estimator with fit and covariance_"
+)
+
+
+def require_one_choice(model: Any) -> None:
+    """Refuse a covariance estimator beside shrinkage or diagonal covariances."""
+    who = type(model).__name__
+    if model.covariance_estimator is not None:
+        if model.shrinkage not in (None, 0):
+            raise ParameterError(
+                f"{who}: covariance_estimator and shrinkage parameters are not None. Only one of "
+                "the two can be set."
+            )
+        if model.covariance == "diagonal":
+            raise ParameterError(
+                f'{who}: covariance_estimator cannot be combined with covariance="diagonal". Leave '
+                "one of them at its default."
+            )
+    if model.covariance == "diagonal" and model.shrinkage == "auto":
+        raise ParameterError(
+            f'{who}: shrinkage="auto" chooses the shrinkage of full covariances. Give a number '
+            'with covariance="diagonal".'
+        )
+
+
+def shrunk_variances(variance: Array, shrinkage: float | None) -> Array:
+    """The diagonal of Σ(ρ), for one vector or one per row."""
+    if not shrinkage:
+        return variance
+    return (1.0 - shrinkage) * variance + shrinkage * variance.mean(axis=-1, keepdims=True)
+
+
+def class_covariances(model: Any, moments: ClassMoments, source: Source) -> Callable[[int], Array]:
+    """A function that gives the covariance of a class: shrunk, or from the given estimator."""
+    d = len(moments.unit)
+    if model.covariance_estimator is not None:
+        return _estimated(model, source)
+    fourth = _fourth_moments(moments, source) if model.shrinkage == "auto" else None
+
+    def covariance(code: int) -> Array:
+        scatter = moments.scatter[code]
+        if scatter is None:
+            return np.zeros((d, d))
+        found = scatter * moments.unit * moments.unit[:, None] / moments.weight[code]
+        if fourth is not None:
+            spread = spread_of(np.diagonal(found))
+            found /= spread
+            found /= spread[:, None]
+            intensity = ledoit_wolf_intensity(found, fourth[code], float(moments.weight[code]))
+            return shrunk(found, intensity) * spread * spread[:, None]
+        return shrunk(found, model.shrinkage) if model.shrinkage else found
+
+    return covariance
+
+
+def _estimated(model: Any, source: Source) -> Callable[[int], Array]:
+    who = type(model).__name__
+    if not isinstance(source, InMemory):
+        raise CapabilityError(
+            f"{who}: covariance_estimator needs the rows in memory, but these are read block by "
+            "block. Load them with X, y, sample_weight = source.arrays(), or use shrinkage."
+        )
+    if source.weight is not None:
+        raise CapabilityError(
+            f"{who}: covariance_estimator cannot be combined with sample_weight. Use shrinkage, or "
+            "leave out the weights."
+        )
+    codes = codes_of(source.whole)
+
+    def covariance(code: int) -> Array:
+        estimator = clone(model.covariance_estimator, safe=False)
+        rows = source.X[np.flatnonzero(codes == code)]
+        estimator.fit(dense_float64(rows))
+        if not hasattr(estimator, "covariance_"):
+            name = type(estimator).__name__
+            raise ParameterError(f"{who}: {name} does not have a covariance_ attribute.")
+        return np.asarray(estimator.covariance_, dtype=np.float64)
+
+    return covariance
+
+
+@dataclass(frozen=True)
+class _Fourth:
+    """Σ w‖z‖⁴ of every class."""
+
+    total: Array
+
+    def merge(self, other: _Fourth) -> _Fourth:
+        return _Fourth(self.total + other.total)
+
+
+def _fourth_moments(moments: ClassMoments, source: Source) -> Array:
+    """Σ w‖z‖⁴ of every class, for rows z with mean 0 and unit variances. Cost: one pass."""
+    weight = np.where(moments.weight > 0, moments.weight, 1.0)[:, None]
+    spread = spread_of(moments.variations / weight) * moments.unit
+    return source.reduce(_fourth_of_block, moments.means, spread).total
+
+
+def _fourth_of_block(block: Block, means: Array, spread: Array) -> _Fourth:
+    codes = codes_of(block)
+    rows = (dense_float64(block.X) - means[codes]) / spread[codes]
+    square = np.einsum("ij,ij->i", rows, rows) ** 2
+    return _Fourth(np.bincount(codes, square * block.row_weights, minlength=len(means)))

@@ -1,0 +1,31 @@
+"""The whitening of a shared covariance from fewer rows than columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.in_memory import InMemory
+from thetahat.data.summaries.class_moments import ClassMoments, codes_of
+from thetahat.foundation.products import product
+from thetahat.foundation.types import Array
+from thetahat.models.generative.gaussian import Whitening, least_variance
+
+
+def whitening_of_few(
+    source: InMemory, moments: ClassMoments, spread: Array, tol: float
+) -> Whitening:
+    """The whitening from the products of fewer rows than columns. Cost: O(n² d + n³)."""
+    block = source.whole
+    X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+    codes, n, d = codes_of(block), block.n_rows, source.n_features
+    root = np.sqrt(np.asarray(block.row_weights, dtype=np.float64) / moments.weight.sum())
+    rows = np.empty((n, d))
+    sums = np.zeros((len(moments.weight), d))
+    _native.pack_class_rows(X, np.arange(n), codes, moments.means, 1.0 / spread, root, rows, sums)
+    values, vectors = np.linalg.eigh(product(rows, rows.T))
+    kept = values > least_variance(tol, d)
+    values, vectors = values[kept], vectors[:, kept]
+    directions = product(rows.T, vectors / values) / spread[:, None]
+    log_det = float(np.log(values).sum()) + 2.0 * float(np.log(spread).sum())
+    return Whitening(directions, log_det, int(kept.sum()))
