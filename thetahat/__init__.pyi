@@ -30,6 +30,7 @@ from thetahat.evaluation.tree_pruning.prune import prune as prune
 from thetahat.foundation.config import config as config
 from thetahat.mathematics import autodiff as autodiff
 from thetahat.mathematics import distances as distances
+from thetahat.mathematics import distributions as distributions
 from thetahat.mathematics import kernels as kernels
 from thetahat.mathematics import linalg as linalg
 from thetahat.mathematics import losses as losses
@@ -303,6 +304,7 @@ __all__ = [
     "describe_file",
     "description_length",
     "distances",
+    "distributions",
     "elbow",
     "enet_path",
     "errors",

@@ -19,6 +19,7 @@ from thetahat.evaluation.resampling.bootstrap_result import BootstrapResult as B
 from thetahat.evaluation.resampling.resampled_bias_variance import ResampledBiasVariance as ResampledBiasVariance
 from thetahat.evaluation.search import Search as Search
 from thetahat.evaluation.tree_pruning.pruning import Pruning as Pruning
+from thetahat.mathematics.distributions.normal_fit import NormalFit as NormalFit
 from thetahat.mathematics.kernels.mercer import MercerCheck as MercerCheck
 from thetahat.mathematics.optimizers.solution import Outcome as Outcome
 from thetahat.mathematics.optimizers.solution import Solution as Solution
@@ -50,6 +51,7 @@ __all__ = [
     "LinearSummary",
     "MercerCheck",
     "NonlinearSummary",
+    "NormalFit",
     "Outcome",
     "Pair",
     "PartialDependence",

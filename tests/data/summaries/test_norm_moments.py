@@ -42,6 +42,13 @@ def test_sums_about_zero():
     np.testing.assert_allclose(covariance * found.unit**2, X.T @ X / 30, rtol=1e-12)
 
 
+def test_a_target_beside_the_rows_changes_nothing():
+    X = shifted_rows(20_000, 3, seed=8)
+    alone, beside = (norm_moments(as_source(X, y)) for y in (None, 1e3 * X[:, 0]))
+    assert beside.fourth * beside.unit**4 == pytest.approx(alone.fourth * alone.unit**4)
+    assert beside.about_zero().third.shape == (3,)
+
+
 def test_sparse_rows_give_the_sums_of_dense_ones():
     X = np.where(np.random.default_rng(3).random((300, 5)) < 0.3, shifted_rows(300, 5, 4), 0.0)
     sparse = norm_moments(as_source(scipy.sparse.csr_array(X), accept_sparse=True))

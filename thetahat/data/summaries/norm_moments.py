@@ -46,9 +46,7 @@ class NormMoments:
     def merge(self, other: NormMoments) -> NormMoments:
         """The moments of both sets of rows."""
         joint = self.moments.merge(other.moments)
-        if joint.weight == 0:
-            return NormMoments(joint, self.third, self.fourth, self.unit)
-        here, there = self.about(joint.mean), other.about(joint.mean)
+        here, there = self.about(joint.x_mean), other.about(joint.x_mean)
         return NormMoments(joint, here[0] + there[0], here[1] + there[1], self.unit)
 
     def about(self, centre: Array) -> tuple[Array, float]:
@@ -60,10 +58,10 @@ class NormMoments:
         """
         if self.moments.weight == 0:
             return self.third, self.fourth
-        offset = (centre - self.moments.mean) / self.unit
-        factor = self.moments.unit / self.unit
-        turned = factor * product(self.moments.scatter, factor * offset)
-        total = float((np.diagonal(self.moments.scatter) * factor**2).sum())
+        scatter = self._scatter()
+        offset = (centre - self.moments.x_mean) / self.unit
+        turned = product(scatter, offset)
+        total = float(np.trace(scatter))
         square, weight = float(offset @ offset), self.moments.weight
         third = self.third - 2.0 * turned - (total + weight * square) * offset
         fourth = (
@@ -76,25 +74,31 @@ class NormMoments:
 
     def about_zero(self) -> NormMoments:
         """The same about 0 instead of the mean."""
-        third, fourth = self.about(np.zeros_like(self.moments.mean))
+        third, fourth = self.about(np.zeros_like(self.moments.x_mean))
         return NormMoments(self.moments.about_zero(), third, fourth, self.unit)
 
     def in_one_unit(self) -> tuple[Array, float]:
         """The covariance (1/W) and Σ w ‖z‖⁴, both in ``unit``, which keeps them in range."""
-        factor = self.moments.unit / self.unit
-        return self.moments.scatter * factor * factor[:, None] / self.moments.weight, self.fourth
+        return self._scatter() / self.moments.weight, self.fourth
+
+    def _scatter(self) -> Array:
+        """The scatter of X in the common unit."""
+        d = self.moments.n_features
+        factor = self.moments.unit[:d] / self.unit
+        scatter: Array = self.moments.scatter[:d, :d] * factor * factor[:, None]
+        return scatter
 
 
 def norm_moments(source: Source) -> NormMoments:
-    """The moments of X over all rows of a source without a target, checked to be finite."""
+    """The moments of X over all rows of a source, checked to be finite."""
     frame = provisional_frame(source)
-    unit = float(frame.unit.max(initial=0.0)) or 1.0
+    unit = float(frame.unit[: source.n_features].max())
     with np.errstate(over="ignore", invalid="ignore"):
         found = source.reduce(summarise_norms, frame, unit)
     if not (found.moments.is_finite and np.isfinite(found.fourth)):
         whole = moments(source)  # finds new units, or says which value is too large
         frame = Frame(whole.mean, whole.unit * np.exp2(np.ceil(_log_spread(whole))))
-        found = source.reduce(summarise_norms, frame, float(frame.unit.max()))
+        found = source.reduce(summarise_norms, frame, float(frame.unit[: source.n_features].max()))
     return found
 
 
