@@ -42,6 +42,14 @@ from thetahat.mathematics import smoothing as smoothing
 from thetahat.mathematics import structures as structures
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
+from thetahat.models.covariance.empirical_covariance import EmpiricalCovariance as EmpiricalCovariance
+from thetahat.models.covariance.empirical_covariance import empirical_covariance as empirical_covariance
+from thetahat.models.covariance.ledoit_wolf import LedoitWolf as LedoitWolf
+from thetahat.models.covariance.ledoit_wolf import ledoit_wolf as ledoit_wolf
+from thetahat.models.covariance.oas import OAS as OAS
+from thetahat.models.covariance.oas import oas as oas
+from thetahat.models.covariance.shrunk_covariance import ShrunkCovariance as ShrunkCovariance
+from thetahat.models.covariance.shrunk_covariance import shrunk_covariance as shrunk_covariance
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.density.density_forest import DensityForest as DensityForest
 from thetahat.models.density.density_tree import DensityTree as DensityTree
@@ -202,6 +210,7 @@ __all__ = [
     "DictionaryLearning",
     "ElasticNet",
     "ElasticNetCV",
+    "EmpiricalCovariance",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
     "ExtraTreesClassifier",
@@ -230,6 +239,7 @@ __all__ = [
     "LaplacianSVM",
     "Lasso",
     "LassoCV",
+    "LedoitWolf",
     "LinearCombination",
     "LinearModel",
     "LinearRegression",
@@ -250,6 +260,7 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "Nystroem",
+    "OAS",
     "OneClassSVM",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
@@ -276,6 +287,7 @@ __all__ = [
     "SVC",
     "SVR",
     "SelfTrainingClassifier",
+    "ShrunkCovariance",
     "SimilarityFeatures",
     "StackingClassifier",
     "StackingRegressor",
@@ -306,6 +318,7 @@ __all__ = [
     "distances",
     "distributions",
     "elbow",
+    "empirical_covariance",
     "enet_path",
     "errors",
     "evaluate",
@@ -315,11 +328,13 @@ __all__ = [
     "kneighbors_graph",
     "lasso_path",
     "learning_curve",
+    "ledoit_wolf",
     "linalg",
     "load",
     "loss",
     "losses",
     "minimise",
+    "oas",
     "online",
     "optimizers",
     "orthogonal_mp",
@@ -339,6 +354,7 @@ __all__ = [
     "save",
     "scan",
     "search",
+    "shrunk_covariance",
     "smoothing",
     "sparse_gram",
     "staged_curve",
