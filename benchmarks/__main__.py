@@ -32,6 +32,7 @@ FAMILIES = (
     "adaboost",
     "tree",
     "density",
+    "covariance",
     "neighbors",
     "real_data",
     "combination",

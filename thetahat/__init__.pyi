@@ -42,10 +42,12 @@ from thetahat.mathematics import smoothing as smoothing
 from thetahat.mathematics import structures as structures
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
+from thetahat.models.covariance.elliptic_envelope import EllipticEnvelope as EllipticEnvelope
 from thetahat.models.covariance.empirical_covariance import EmpiricalCovariance as EmpiricalCovariance
 from thetahat.models.covariance.empirical_covariance import empirical_covariance as empirical_covariance
 from thetahat.models.covariance.ledoit_wolf import LedoitWolf as LedoitWolf
 from thetahat.models.covariance.ledoit_wolf import ledoit_wolf as ledoit_wolf
+from thetahat.models.covariance.min_cov_det import MinCovDet as MinCovDet
 from thetahat.models.covariance.oas import OAS as OAS
 from thetahat.models.covariance.oas import oas as oas
 from thetahat.models.covariance.shrunk_covariance import ShrunkCovariance as ShrunkCovariance
@@ -210,6 +212,7 @@ __all__ = [
     "DictionaryLearning",
     "ElasticNet",
     "ElasticNetCV",
+    "EllipticEnvelope",
     "EmpiricalCovariance",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
@@ -248,6 +251,7 @@ __all__ = [
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MinCovDet",
     "MonomialExpansion",
     "MultiTaskElasticNet",
     "MultiTaskLasso",

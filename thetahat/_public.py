@@ -53,11 +53,13 @@ _BY_MODULE = {
     "thetahat.mathematics.optimizers.loop": ("minimise",),
     "thetahat.models.baseline.constant_classifier": ("ConstantClassifier",),
     "thetahat.models.baseline.constant_regressor": ("ConstantRegressor",),
+    "thetahat.models.covariance.elliptic_envelope": ("EllipticEnvelope",),
     "thetahat.models.covariance.empirical_covariance": (
         "EmpiricalCovariance",
         "empirical_covariance",
     ),
     "thetahat.models.covariance.ledoit_wolf": ("LedoitWolf", "ledoit_wolf"),
+    "thetahat.models.covariance.min_cov_det": ("MinCovDet",),
     "thetahat.models.covariance.oas": ("OAS", "oas"),
     "thetahat.models.covariance.shrunk_covariance": ("ShrunkCovariance", "shrunk_covariance"),
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),

@@ -49,6 +49,8 @@ class CovarianceModel(DensityModel):
 
     _streams = True
     _accepts_sparse = True
+    _remedy: ClassVar[str] = "shrink the covariance with th.LedoitWolf"
+    """What else helps if the covariance is singular."""
     _ranges: ClassVar[dict[str, Range]] = {
         "store_precision": boolean,
         "assume_centered": boolean,
@@ -94,7 +96,7 @@ class CovarianceModel(DensityModel):
                 f"{who}: the covariance is singular: its rank is {self._root.rank}, with "
                 f"{len(location)} columns and {n_rows} rows. The density lies on a plane, and "
                 "precision_ is a pseudo-inverse. Drop constant and linearly dependent columns, use "
-                "more rows, or shrink the covariance with th.LedoitWolf.",
+                f"more rows, or {self._remedy}.",
                 IllConditionedWarning,
             )
 
