@@ -124,6 +124,21 @@ def test_samples_have_the_moments_and_depend_on_the_seed_alone():
     np.testing.assert_array_equal(normal.sample(5, random_state=7), normal.sample(5, 7))
 
 
+def test_cdf_of_an_orthant_and_of_one_column():
+    """P(x₁ ≤ 0, x₂ ≤ 0) = ¼ + asin(ρ)/(2π), which is ⅓ for ρ = ½."""
+    normal = MultivariateNormal([1.0, -1.0], [[1.0, 0.5], [0.5, 1.0]])
+    assert normal.cdf([1.0, -1.0]) == pytest.approx(1 / 3, abs=1e-7)
+    found = normal.cdf([[1.0, np.inf], [np.inf, np.inf], [-np.inf, 0.0]])
+    np.testing.assert_allclose(found, [0.5, 1.0, 0.0], atol=1e-9)
+    many = any_normal(4, seed=6)
+    X = many.sample(3, random_state=0)
+    np.testing.assert_array_equal(many.cdf(X), many.cdf(X))
+    inside = (many.sample(200_000, random_state=1)[:, None, :] <= X).all(axis=2).mean(axis=0)
+    np.testing.assert_allclose(many.cdf(X), inside, atol=5e-3)
+    with pytest.raises(DataError, match="NaN"):
+        normal.cdf([np.nan, 0.0])
+
+
 def test_divergence_is_the_expected_log_ratio():
     p, q = any_normal(2, seed=1), any_normal(2, seed=2)
     X = p.sample(400_000, random_state=0)

@@ -270,6 +270,32 @@ class MultivariateNormal(GaussianAlgebra):
         with np.errstate(over="ignore", under="ignore"):
             return float(np.exp(logs)) if isinstance(logs, float) else np.exp(logs)
 
+    def cdf(self, X: Any) -> Any:
+        """Compute the probability P(x₁ ≤ X₁, ..., x_d ≤ X_d), by SciPy's numerical integration.
+
+        Cost: grows quickly with d; the absolute error is about 1e-5 for d > 2.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or one point of shape (d,)
+            Upper limits of the columns, infinity included.
+
+        Returns
+        -------
+        probability : array of shape (n,), or float for one point
+            The probability of every orthant; the same on every call.
+        """
+        from scipy.stats import multivariate_normal
+
+        limits = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        require_width(limits.shape[1], len(self.mean), "MultivariateNormal.cdf")
+        if np.isnan(limits).any():
+            raise DataError("MultivariateNormal.cdf: a limit is NaN. Pass numbers or infinity.")
+        # SciPy takes its seed here, so that the integration does not depend on earlier calls.
+        frozen = multivariate_normal(self.mean, self.covariance, allow_singular=True, seed=0)
+        found = np.array([float(frozen.cdf(row)) for row in limits])
+        return float(found[0]) if np.ndim(X) == 1 else found
+
     def sample(self, n: int = 1, random_state: RandomState = None) -> Array:
         """Draw independent rows μ + Bz with Σ = BBᵀ and z ~ N(0, I). Cost: O(d²) per row.
 

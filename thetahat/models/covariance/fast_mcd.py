@@ -206,12 +206,9 @@ def _exchange(rows: Array, inside: Array) -> tuple[float, Array]:
 def _distances(rows: Array, of: Candidates) -> Array:
     """Squared Mahalanobis distances of all rows from each candidate, (t, n)."""
     white = np.linalg.inv(_cholesky(of.covariance))
-    found = np.empty((len(white), len(rows)))
-    for i, each in enumerate(white):
-        away = product(rows, each.T)
-        away -= product(each, of.centre[i])
-        np.einsum("ij,ij->i", away, away, out=found[i])
-    return found
+    away = np.matmul(rows, white.transpose(0, 2, 1))
+    away -= np.matmul(white, of.centre[:, :, None]).transpose(0, 2, 1)
+    return np.einsum("tij,tij->ti", away, away)
 
 
 def _cholesky(covariance: Array) -> Array:
