@@ -294,6 +294,12 @@ class TestColumns:
             CHAIN.conditional({"rain": 1.0}, 2.0)
         with pytest.raises(DataError, match="2 columns found, but the distribution has 3"):
             CHAIN.affine([[1.0, 2.0]])
+        with pytest.raises(DataError, match="A must be numbers, but 'x'"):
+            CHAIN.affine("x")
+        with pytest.raises(DataError, match="the values must be numbers"):
+            CHAIN.conditional("rain", "wet")
+        with pytest.raises(DataError, match="product: 3 must be a MultivariateNormal"):
+            CHAIN.product(3)
         with pytest.raises(DataError, match="b has shape"):
             CHAIN.affine(np.eye(3), [1.0])
         with pytest.raises(DataError, match="outside of its support"):

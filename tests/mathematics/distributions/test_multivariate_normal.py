@@ -330,6 +330,10 @@ class TestValue:
             MultivariateNormal([0.0, 0.0], np.eye(2), names=["a", "a"])
         with pytest.raises(DataError, match="3 columns found, but the distribution has 2"):
             normal.log_density([[1.0, 2.0, 3.0]])
+        with pytest.raises(DataError, match="the mean must be numbers"):
+            MultivariateNormal(["a"], [[1.0]])
+        with pytest.raises(DataError, match="kl: 3 must be a MultivariateNormal"):
+            normal.kl(3)
         with pytest.raises(ParameterError, match="n=-1"):
             normal.sample(-1)
         with pytest.raises(DataError, match="distribution has 2"):

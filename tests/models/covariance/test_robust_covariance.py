@@ -142,6 +142,8 @@ def test_bad_input():
         th.MinCovDet().fit(X[:1])
     with pytest.raises(DataError, match="equal to 0, try to increase support_fraction"):
         th.MinCovDet(random_state=0).fit([[0.1]] * 8 + [[0.5], [0.9]])
+    with pytest.raises(DataError, match="all 10 rows are equal"):
+        th.EllipticEnvelope().fit(np.ones((10, 2)))
     with pytest.raises(DataError, match="NaN"):
         th.MinCovDet().fit([[np.nan, 1.0], [0.0, 1.0]])
 

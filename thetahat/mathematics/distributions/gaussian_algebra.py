@@ -17,7 +17,12 @@ from thetahat.mathematics.distributions.covariance_root import (
     CovarianceRoot,
     root_of,
 )
-from thetahat.mathematics.distributions.index_sets import columns_of, require_some, rest_of
+from thetahat.mathematics.distributions.index_sets import (
+    as_numbers,
+    columns_of,
+    require_some,
+    rest_of,
+)
 from thetahat.mathematics.distributions.natural_normal import (
     NaturalNormal,
     given_values,
@@ -116,11 +121,11 @@ class GaussianAlgebra(ABC):
             The distribution of Ax + b; its columns have no names.
         """
         who = f"{type(self).__name__}.affine"
-        matrix = np.atleast_2d(np.asarray(A, dtype=np.float64))
+        matrix = np.atleast_2d(as_numbers(A, f"{who}: A"))
         if matrix.ndim != 2 or not np.isfinite(matrix).all() or matrix.size == 0:
             raise DataError(f"{who}: A must be a matrix of finite numbers with at least 1 row.")
         require_width(matrix.shape[1], len(self.mean), f"{who}: A")
-        offset = np.asarray(b, dtype=np.float64)
+        offset = as_numbers(b, f"{who}: b")
         if offset.shape not in ((), (matrix.shape[0],)) or not np.isfinite(offset).all():
             raise DataError(
                 f"{who}: b has shape {offset.shape}, but A has {matrix.shape[0]} rows. Pass one "
@@ -162,7 +167,7 @@ class GaussianAlgebra(ABC):
             The logarithm of ∫ p(x) q(x) dx (s).
         """
         who = f"{type(self).__name__}.product"
-        require_width(len(other.mean), len(self.mean), who)
+        self._require_same_kind(other, "product")
         if self._root.is_singular and other._root.is_singular:
             raise DataError(
                 f"{who}: both covariances are singular (ranks {self._root.rank} and "
@@ -279,6 +284,12 @@ class GaussianAlgebra(ABC):
 
     def _names_of(self, columns: Array) -> tuple[str, ...] | None:
         return None if self.names is None else tuple(self.names[i] for i in columns)
+
+    def _require_same_kind(self, other: Any, method: str) -> None:
+        who = f"{type(self).__name__}.{method}"
+        if not isinstance(other, type(self)):
+            raise DataError(f"{who}: {other!r:.60} must be a {type(self).__name__}.")
+        require_width(len(other.mean), len(self.mean), who)
 
     def _require_full_rank(self, method: str) -> None:
         if self._root.is_singular:

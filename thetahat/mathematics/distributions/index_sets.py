@@ -50,9 +50,17 @@ def require_some(chosen: Array, who: str) -> None:
         raise DataError(f"{who}: no column is chosen. List at least 1 column.")
 
 
+def as_numbers(values: Any, what: str) -> Array:
+    """A copy as an array of float64; an error if the values are no numbers."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{what} must be numbers, but {values!r:.60} is given.") from None
+
+
 def require_values(values: Any, count: int, who: str) -> Array:
     """One finite value per column."""
-    found = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    found = np.atleast_1d(as_numbers(values, f"{who}: the values"))
     if found.shape != (count,):
         raise DataError(
             f"{who}: {count} column{'s are' if count > 1 else ' is'} given, but the values have "

@@ -18,6 +18,7 @@ from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.covariance_root import LOG_TWO_PI, CovarianceRoot, root_of
 from thetahat.mathematics.distributions.gaussian_algebra import GaussianAlgebra
+from thetahat.mathematics.distributions.index_sets import as_numbers
 from thetahat.mathematics.distributions.natural_normal import NaturalNormal, require_width
 from thetahat.mathematics.distributions.normal_fit import (
     NormalFit,
@@ -70,7 +71,7 @@ class MultivariateNormal(GaussianAlgebra):
     def __post_init__(self) -> None:
         who = type(self).__name__
         covariance = as_symmetric(self.covariance, who=who)
-        mean = np.array(self.mean, dtype=np.float64)
+        mean = as_numbers(self.mean, f"{who}: the mean")
         if mean.shape != (len(covariance),) or not np.isfinite(mean).all():
             raise DataError(
                 f"{who}: the mean must be a vector of finite numbers with one entry per row of the "
@@ -287,7 +288,7 @@ class MultivariateNormal(GaussianAlgebra):
         """
         from scipy.stats import multivariate_normal
 
-        limits = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        limits = np.atleast_2d(as_numbers(X, "MultivariateNormal.cdf: the limits"))
         require_width(limits.shape[1], len(self.mean), "MultivariateNormal.cdf")
         if np.isnan(limits).any():
             raise DataError("MultivariateNormal.cdf: a limit is NaN. Pass numbers or infinity.")
@@ -335,7 +336,7 @@ class MultivariateNormal(GaussianAlgebra):
         divergence : float
             At least 0, and 0 only for equal distributions; +inf if the supports differ.
         """
-        require_width(len(other.mean), len(self.mean), "MultivariateNormal.kl")
+        self._require_same_kind(other, "kl")
         here, there = self._root, other._root
         away = self.mean - other.mean
         if here.rank != there.rank or not all(

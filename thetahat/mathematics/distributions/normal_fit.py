@@ -12,7 +12,7 @@ from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.covariance_root import root_of
-from thetahat.mathematics.distributions.index_sets import require_values
+from thetahat.mathematics.distributions.index_sets import as_numbers, require_values
 from thetahat.mathematics.distributions.natural_normal import require_width
 from thetahat.mathematics.linalg.square import as_symmetric
 
@@ -128,8 +128,9 @@ class NormalInverseWishart:
         scatter = as_symmetric(self.scatter, who=f"{who}: scatter")
         d = len(scatter)
         mean = require_values(self.mean, d, f"{who}: mean").copy()
-        freedom = d + 2.0 if self.freedom is None else float(self.freedom)
-        if not (np.isfinite(self.mean_weight) and self.mean_weight > 0):
+        freedom = d + 2.0 if self.freedom is None else float(as_numbers(self.freedom, who))
+        weight = float(as_numbers(self.mean_weight, f"{who}: mean_weight"))
+        if not (np.isfinite(weight) and weight > 0):
             raise ParameterError(f"{who}: mean_weight={self.mean_weight!r} must be a number > 0.")
         if not (np.isfinite(freedom) and freedom > d - 1):
             raise ParameterError(f"{who}: freedom={self.freedom!r} must be a number > {d - 1}.")
@@ -137,7 +138,7 @@ class NormalInverseWishart:
             raise ParameterError(f"{who}: the scatter is singular; it must be positive definite.")
         for array in (mean, scatter):
             array.setflags(write=False)
-        values = {"mean": mean, "scatter": scatter, "freedom": freedom}
+        values = {"mean": mean, "scatter": scatter, "freedom": freedom, "mean_weight": weight}
         for field, value in values.items():
             object.__setattr__(self, field, value)
 

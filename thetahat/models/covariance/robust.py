@@ -80,6 +80,11 @@ class RobustCovariance(CovarianceModel):
             )
         whole = centred_moments(source, False)
         root = root_of(covariance_of(whole), type(self).__name__)
+        if root.rank == 0:
+            raise DataError(
+                f"{type(self).__name__}: all {n} rows are equal, so that they have no covariance. "
+                "Use rows with at least two different values in a column."
+            )
         inside = self._search(source, root, whole.x_mean)
         location, covariance, distance = self._estimates(source, inside)
         self.raw_location_, self.raw_covariance_, self.raw_support_ = location, covariance, inside
