@@ -34,6 +34,7 @@ FAMILIES = (
     "density",
     "naive_bayes",
     "discriminant",
+    "covariance",
     "neighbors",
     "real_data",
     "combination",

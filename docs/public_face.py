@@ -26,6 +26,7 @@ _FAMILIES = {
     "tree": "Trees",
     "ensemble": "Ensembles",
     "density": "Densities",
+    "covariance": "Covariances",
     "decomposition": "Decompositions",
     "semi_supervised": "Semi-supervised learning",
     "structured": "Structured outputs",

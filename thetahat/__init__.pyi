@@ -44,6 +44,16 @@ from thetahat.mathematics import smoothing as smoothing
 from thetahat.mathematics import structures as structures
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
+from thetahat.models.covariance.elliptic_envelope import EllipticEnvelope as EllipticEnvelope
+from thetahat.models.covariance.empirical_covariance import EmpiricalCovariance as EmpiricalCovariance
+from thetahat.models.covariance.empirical_covariance import empirical_covariance as empirical_covariance
+from thetahat.models.covariance.ledoit_wolf import LedoitWolf as LedoitWolf
+from thetahat.models.covariance.ledoit_wolf import ledoit_wolf as ledoit_wolf
+from thetahat.models.covariance.min_cov_det import MinCovDet as MinCovDet
+from thetahat.models.covariance.oas import OAS as OAS
+from thetahat.models.covariance.oas import oas as oas
+from thetahat.models.covariance.shrunk_covariance import ShrunkCovariance as ShrunkCovariance
+from thetahat.models.covariance.shrunk_covariance import shrunk_covariance as shrunk_covariance
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
@@ -222,6 +232,8 @@ __all__ = [
     "DictionaryLearning",
     "ElasticNet",
     "ElasticNetCV",
+    "EllipticEnvelope",
+    "EmpiricalCovariance",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
     "ExtraTreesClassifier",
@@ -253,6 +265,7 @@ __all__ = [
     "LaplacianSVM",
     "Lasso",
     "LassoCV",
+    "LedoitWolf",
     "LinearCombination",
     "LinearDiscriminantAnalysis",
     "LinearModel",
@@ -262,6 +275,7 @@ __all__ = [
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MinCovDet",
     "MonomialExpansion",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
@@ -277,6 +291,7 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "Nystroem",
+    "OAS",
     "OneClassSVM",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
@@ -305,6 +320,7 @@ __all__ = [
     "SVC",
     "SVR",
     "SelfTrainingClassifier",
+    "ShrunkCovariance",
     "SimilarityFeatures",
     "SparseRandomProjection",
     "StackingClassifier",
@@ -337,6 +353,7 @@ __all__ = [
     "distances",
     "distributions",
     "elbow",
+    "empirical_covariance",
     "enet_path",
     "errors",
     "evaluate",
@@ -347,12 +364,14 @@ __all__ = [
     "kneighbors_graph",
     "lasso_path",
     "learning_curve",
+    "ledoit_wolf",
     "linalg",
     "load",
     "loss",
     "losses",
     "lowrank",
     "minimise",
+    "oas",
     "online",
     "optimizers",
     "orthogonal_mp",
@@ -372,6 +391,7 @@ __all__ = [
     "save",
     "scan",
     "search",
+    "shrunk_covariance",
     "smoothing",
     "sparse_gram",
     "staged_curve",

@@ -1,0 +1,1 @@
+"""Estimators of a mean and a covariance: maximum likelihood, shrinkage, robust."""
