@@ -25,8 +25,16 @@ from thetahat.mathematics.linalg.square import as_square
 from thetahat.mathematics.linalg.tiled_cholesky import cholesky_in_place
 
 
+class Fitted:
+    """The fitted attributes, in a class without parameters."""
+
+    location_: Array
+    covariance_: Array
+    precision_: Any
+
+
 @with_parameters
-class CovarianceModel(DensityModel):
+class CovarianceModel(Fitted, DensityModel):
     """A Gaussian N(μ, Σ) whose covariance matrix is estimated; a subclass defines `fit`.
 
     Parameters
@@ -47,10 +55,6 @@ class CovarianceModel(DensityModel):
 
     _: KW_ONLY
     assume_centered: bool = False
-
-    location_: Array
-    covariance_: Array
-    precision_: Any
 
     _streams = True
     _accepts_sparse = True
