@@ -64,6 +64,10 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor impo
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
 from thetahat.models.gaussian_process.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
+from thetahat.models.graphical.graphical_lasso import GraphicalLasso as GraphicalLasso
+from thetahat.models.graphical.graphical_lasso import graphical_lasso as graphical_lasso
+from thetahat.models.graphical.graphical_lasso_cv import GraphicalLassoCV as GraphicalLassoCV
+from thetahat.models.graphical.markov_graph import MarkovGraph as MarkovGraph
 from thetahat.models.kernel.kernel_discriminant_analysis import KernelDiscriminantAnalysis as KernelDiscriminantAnalysis
 from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
 from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
@@ -210,6 +214,8 @@ __all__ = [
     "GeneralizedLeastSquares",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "GraphicalLasso",
+    "GraphicalLassoCV",
     "HalfspaceLP",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
@@ -237,6 +243,7 @@ __all__ = [
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MarkovGraph",
     "MonomialExpansion",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
@@ -308,6 +315,7 @@ __all__ = [
     "errors",
     "evaluate",
     "export_text",
+    "graphical_lasso",
     "importances",
     "kernels",
     "kneighbors_graph",

@@ -22,6 +22,7 @@ from thetahat.foundation.threads import parallel_for
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.models.graphical.precision_block import PrecisionBlock, inverse_of, within_bounds
+from thetahat.models.graphical.reachable import connected_components
 
 SMALL = 16
 """Most columns of a component that starts without zeros."""
@@ -47,35 +48,30 @@ class PenalisedPrecision:
     @cached_property
     def blocks(self) -> list[Array]:
         """The columns of each connected component, in order."""
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
-
-        linked = np.abs(self.covariance) > self.alpha
-        count, label = connected_components(csr_array(linked), directed=False)
-        order = np.argsort(label, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1])
+        return connected_components(np.abs(self.covariance) > self.alpha)
 
     def start(self) -> Array:
         """The inverse variances; in small components the inverse of a matrix within the bounds."""
         start = np.diag(1.0 / np.einsum("ii->i", self.covariance))
         for columns in self.blocks:
             if 1 < len(columns) <= SMALL:
-                place = np.ix_(columns, columns)
-                found = inverse_of(within_bounds(self.covariance[place], self.alpha))
+                S = self._part(self.covariance, columns)
+                found = inverse_of(within_bounds(S, self.alpha))
                 if found is not None:
-                    start[place] = found[1]
+                    start[np.ix_(columns, columns)] = found[1]
         return start
 
     def block(self, columns: Array, precision: Array) -> PrecisionBlock:
         """One component at the entries of Q, or at its diagonal start."""
-        place = np.ix_(columns, columns)
-        S = self.covariance[place] / self.unit
-        alpha = self.alpha / self.unit
-        found = PrecisionBlock.at(S, alpha, np.ascontiguousarray(precision[place] * self.unit))
+        S, alpha = self._part(self.covariance, columns) / self.unit, self.alpha / self.unit
+        found = PrecisionBlock.at(S, alpha, self._part(precision, columns) * self.unit)
         if found is None:
             found = PrecisionBlock.at(S, alpha, np.diag(1.0 / np.einsum("ii->i", S)))
         assert found is not None
         return found
+
+    def _part(self, matrix: Array, columns: Array) -> Array:
+        return matrix if len(columns) == len(matrix) else matrix[np.ix_(columns, columns)]
 
     def is_done(self, block: PrecisionBlock) -> bool:
         """Whether a component needs no further step."""
@@ -88,9 +84,12 @@ class PenalisedPrecision:
     def state(self, blocks: list[PrecisionBlock]) -> State:
         """The joint state of all components."""
         d = len(self.covariance)
-        theta = np.zeros((d, d))
-        for columns, block in zip(self.blocks, blocks, strict=True):
-            theta[np.ix_(columns, columns)] = block.precision / self.unit
+        if len(blocks) == 1:
+            theta = blocks[0].precision / self.unit
+        else:
+            theta = np.zeros((d, d))
+            for columns, block in zip(self.blocks, blocks, strict=True):
+                theta[np.ix_(columns, columns)] = block.precision / self.unit
         value = sum(block.value for block in blocks) + d * math.log(self.unit)
         return State(
             theta,

@@ -9,6 +9,8 @@ these bounds. W is Q⁻¹, clipped to the bounds.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -118,18 +120,24 @@ def inverse_of(matrix: Array) -> tuple[float, Array] | None:
     log_det = 2.0 * float(np.log(np.einsum("ii->i", factor)).sum())
     if len(factor) <= TILE:
         with one_blas_thread():
-            factor = np.ascontiguousarray(scipy_linalg().lapack.dpotri(factor, lower=True)[0])
+            factor = _lapack().dpotri(factor, lower=True, overwrite_c=True)[0]
     else:
         inverse_in_place(factor)
-    inverse = np.tril(factor)
-    inverse += np.tril(factor, -1).T
-    return log_det, inverse
+    inverse = np.tril(factor, -1)
+    inverse = inverse + inverse.T
+    np.einsum("ii->i", inverse)[:] = np.einsum("ii->i", factor)
+    return log_det, np.ascontiguousarray(inverse)
+
+
+@cache
+def _lapack() -> Any:
+    return scipy_linalg().lapack
 
 
 def _factor(matrix: Array) -> Array | None:
     if len(matrix) <= TILE:
         with one_blas_thread():
-            factor, failed = scipy_linalg().lapack.dpotrf(matrix, lower=True)
+            factor, failed = _lapack().dpotrf(matrix, lower=True)
         return None if failed else factor
     factor = matrix.copy()
     return factor if cholesky_in_place(factor) else None

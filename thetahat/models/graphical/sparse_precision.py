@@ -58,7 +58,8 @@ class SparsePrecision(WatchedSolver, CovarianceModel):
         Estimated precision matrix (Q̂). An entry of zero means that the two columns are
         independent, given all other columns.
     costs_ : list of (float, float)
-        The objective and the duality gap after each iteration.
+        The objective and the duality gap after each iteration; those of the start if the solution
+        needed no iteration.
     n_edges_ : int
         Number of pairs of columns whose entry of the precision matrix is not zero: the edges of the
         Markov graph.
@@ -175,4 +176,4 @@ def solve_precision(
         watch=watch,
         reason=REASON,
     )
-    return solution, costs
+    return solution, costs or [(solution.value, solution.gap)]
