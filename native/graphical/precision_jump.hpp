@@ -4,8 +4,8 @@
 // gradients with the preconditioner P(QRQ)P, the inverse without the projection P, need few
 // products. A product costs O(d) per pair, in a fixed order.
 //
-// Entries that would change their sign become 0. If this does not lower the model, the jump ends at
-// the first change of sign, which always lowers it.
+// Entries that would change their sign become 0. If this does not lower the model, a shorter jump
+// is tried; one without a change of sign always lowers it.
 #pragma once
 
 #include <algorithm>
@@ -185,27 +185,22 @@ class PrecisionJump {
         }
     }
 
-    // β + x without changes of sign, if that is lower than β; otherwise up to the first change.
+    // β + t·x without changes of sign, for the first t = 1, ½, ¼ ... that lowers the model.
     void take(const std::vector<double> &x) {
         const std::size_t k = support_.size();
         std::vector<double> clipped(k), image(k);
-        double first = 1.0;
-        bool crosses = false;
-        for (std::size_t a = 0; a < k; ++a) {
-            const std::size_t pair = support_[a];
-            const double from = model_.beta[pair], to = from + x[a];
-            clipped[a] = x[a];
-            if (!model_.is_diagonal(pair) && to * from < 0.0) {
-                clipped[a] = -from;
-                first = std::min(first, -from / x[a]);
-                crosses = true;
+        bool crosses = true;
+        for (double length = 1.0; crosses; length /= 2.0) {
+            crosses = false;
+            for (std::size_t a = 0; a < k; ++a) {
+                const double from = model_.beta[support_[a]], to = from + length * x[a];
+                const bool turns = !model_.is_diagonal(support_[a]) && to * from < 0.0;
+                clipped[a] = turns ? -from : length * x[a];
+                crosses |= turns;
             }
-        }
-        apply(clipped, image, model_.w);
-        if (crosses && !(change(clipped, image) < 0.0)) {
-            for (std::size_t a = 0; a < k; ++a)
-                clipped[a] = first * x[a];
-            multiply(clipped, model_.w);
+            apply(clipped, image, model_.w);
+            if (crosses && change(clipped, image) < 0.0)
+                break;
         }
         for (std::size_t a = 0; a < k; ++a) {
             double &beta = model_.beta[support_[a]];

@@ -93,6 +93,10 @@ class GraphicalLassoCV(RoutesToFolds, SparsePrecision):
         "n_jobs": none | whole(-64),
     }
 
+    @classmethod
+    def _example(cls) -> GraphicalLassoCV:
+        return cls(alphas=3, n_refinements=2, cv=3)
+
     @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any
@@ -160,8 +164,7 @@ class GraphicalLassoCV(RoutesToFolds, SparsePrecision):
                 count = int(self.alphas) + 2 * ends
                 grid = np.geomspace(high, low, count) if count > 1 else np.array([high])
                 alphas = grid[1:-1] if ends else grid
-            work = watch.in_time(lambda fold: fold.scores(alphas))  # noqa: B023
-            found = np.column_stack(list(ordered_map(work, folds)))
+            found = _scores(folds, alphas, watch)
             order = np.argsort(-np.concatenate([tried, alphas]), kind="stable")
             tried = np.concatenate([tried, alphas])[order]
             scores = np.vstack([scores, found])[order]
@@ -199,10 +202,7 @@ class Fold:
 
     def _score(self, alpha: float) -> float:
         above = min((known for known in self.solved if known >= alpha), default=None)
-        start = None if above is None else self.solved[above]
-        start = (
-            start.toarray() if above is not None and not isinstance(start, np.ndarray) else start
-        )
+        start = None if above is None else _dense(self.solved[above])
         solution, _ = solve_precision(
             self.covariance, alpha, self.tolerance, self.max_steps, start, settled=ENOUGH
         )
@@ -221,6 +221,19 @@ class Fold:
     def _log_likelihood(self, precision: Array, log_det: float) -> float:
         distance = float(np.einsum("ij,ij->", self.held_out, precision))
         return 0.5 * (log_det - distance - len(precision) * math.log(2.0 * math.pi))
+
+
+def _scores(folds: list[Fold], alphas: Array, watch: Watch) -> Array:
+    """A row per penalty and a column per fold, with the time that is left as the limit."""
+
+    def work(fold: Fold) -> Array:
+        return fold.scores(alphas)
+
+    return np.column_stack(list(ordered_map(watch.in_time(work), folds)))
+
+
+def _dense(matrix: Any) -> Array:
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()  # type: ignore[no-any-return]
 
 
 def _compact(matrix: Array) -> Any:

@@ -86,7 +86,7 @@ class MarkovGraph:
         self.names: tuple[Any, ...] = tuple(range(d)) if names is None else tuple(names)
         if len(self.names) != d or len(set(self.names)) != d:
             raise ParameterError(
-                f"MarkovGraph: names={names!r:.80} must be {d} different names, one for each column."
+                f"MarkovGraph: names={names!r:.80} must be {d} different names, one per column."
             )
         variances = np.einsum("ii->i", self.precision)
         if not (variances > 0).all():

@@ -26,7 +26,7 @@ from thetahat.models.graphical.reachable import connected_components
 
 SMALL = 16
 """Most columns of a component that starts without zeros."""
-SETTLED = 1e-4
+SETTLED = 1e-6
 """Size of the last step from which Q counts as settled; the error is then far smaller."""
 
 
@@ -51,24 +51,20 @@ class PenalisedPrecision:
         return connected_components(np.abs(self.covariance) > self.alpha)
 
     def start(self) -> Array:
-        """The inverse variances; in small components the inverse of a matrix within the bounds."""
-        start = np.diag(1.0 / np.einsum("ii->i", self.covariance))
-        for columns in self.blocks:
-            if 1 < len(columns) <= SMALL:
-                S = self._part(self.covariance, columns)
-                found = inverse_of(within_bounds(S, self.alpha))
-                if found is not None:
-                    start[np.ix_(columns, columns)] = found[1]
-        return start
+        """The inverse variances."""
+        return np.diag(1.0 / np.einsum("ii->i", self.covariance))
 
     def block(self, columns: Array, precision: Array) -> PrecisionBlock:
-        """One component at the entries of Q, or at its diagonal start."""
+        """One component at the entries of Q, or at its own start if that is lower.
+
+        Small components start at the inverse of a matrix within the bounds of the dual.
+        """
         S, alpha = self._part(self.covariance, columns) / self.unit, self.alpha / self.unit
-        found = PrecisionBlock.at(S, alpha, self._part(precision, columns) * self.unit)
-        if found is None:
-            found = PrecisionBlock.at(S, alpha, np.diag(1.0 / np.einsum("ii->i", S)))
-        assert found is not None
-        return found
+        starts = [self._part(precision, columns) * self.unit]
+        inner = inverse_of(within_bounds(S, alpha)) if 1 < len(S) <= SMALL else None
+        starts.append(np.diag(1.0 / np.einsum("ii->i", S)) if inner is None else inner[1])
+        found = [PrecisionBlock.at(S, alpha, start) for start in starts]
+        return min((each for each in found if each is not None), key=lambda each: each.value)
 
     def _part(self, matrix: Array, columns: Array) -> Array:
         return matrix if len(columns) == len(matrix) else matrix[np.ix_(columns, columns)]
@@ -114,7 +110,7 @@ class BlockNewton(Method):
 
     def start(self, problem: Any, theta: Array) -> State:
         blocks = [problem.block(columns, theta) for columns in problem.blocks]
-        return problem.state(blocks)  # type: ignore[no-any-return]
+        return problem.state(blocks)
 
     def advance(self, problem: Any, state: State) -> State:
         blocks = list(state.memory["blocks"])

@@ -1,6 +1,6 @@
 """One connected block of the graphical lasso: a Newton step, its line search and the duality gap.
 
-F(Q) = −log det Q + tr(SQ) + α Σ_{i≠j} |q_ij|,      dual: log det W + d,  |w_ij − s_ij| ≤ α, w_ii = s_ii
+F(Q) = −log det Q + tr(SQ) + α Σ_{i≠j} |q_ij|; dual: log det W + d, |w_ij − s_ij| ≤ α, w_ii = s_ii
 
 The gap F(Q) − (log det W + d) bounds F(Q) − min F for every positive definite W that satisfies
 these bounds. W is Q⁻¹, clipped to the bounds.
