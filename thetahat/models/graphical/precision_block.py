@@ -80,29 +80,39 @@ class PrecisionBlock:
         slope = _inner(S - self.inverse, direction) + alpha * (
             _off_diagonal(Q + direction) - _off_diagonal(Q)
         )
+        # Where F is flat to rounding, only the gap can show whether a step is an improvement.
         rounding = 4 * EPSILON * (len(Q) + abs(self.value))
         length = 1.0
         for _ in range(MOST_HALVINGS):
-            precision = Q + length * direction
-            found = _value_and_inverse(S, alpha, precision)
-            if found is not None and found[0] <= self.value + SUFFICIENT * length * slope:
+            is_flat = length * abs(slope) <= rounding
+            allowed = rounding if is_flat else SUFFICIENT * length * slope
+            after = self._moved(length * direction)
+            if after is not None and after.value <= self.value + allowed:
                 break
-            if found is not None and length * abs(slope) <= rounding:
-                return replace(self, steps=self.steps + 1, last=0.0, stalled=True)
             length /= 2
         else:
             return replace(self, steps=self.steps + 1, stalled=True)
+        if is_flat and not after.gap < self.gap:
+            return replace(self, steps=self.steps + 1, last=0.0, stalled=True)
+        return after
+
+    def _moved(self, by: Array) -> PrecisionBlock | None:
+        """The block after a step, or None if Q is no longer positive definite."""
+        precision = self.precision + by
+        found = _value_and_inverse(self.covariance, self.alpha, precision)
+        if found is None:
+            return None
         value, inverse = found
         scale = np.sqrt(np.einsum("ii->i", precision))
-        moved = float((length * np.abs(direction) / scale / scale[:, None]).max())
+        bound = _dual_value(_clipped(self.covariance, self.alpha, inverse))
         return replace(
             self,
             precision=precision,
             inverse=inverse,
             value=value,
-            bound=max(self.bound, _dual_value(_clipped(S, alpha, inverse))),
+            bound=max(self.bound, bound),
             steps=self.steps + 1,
-            last=moved,
+            last=float((np.abs(by) / scale / scale[:, None]).max()),
         )
 
 
