@@ -32,6 +32,7 @@ FAMILIES = (
     "adaboost",
     "tree",
     "density",
+    "graphical",
     "neighbors",
     "real_data",
     "combination",

@@ -25,6 +25,7 @@ from sklearn.utils import all_estimators
 import thetahat as th
 
 PACKAGES = (
+    "covariance",
     "decomposition",
     "ensemble",
     "gaussian_process",
@@ -36,6 +37,8 @@ PACKAGES = (
     "svm",
     "tree",
 )
+FUNCTIONS = ("graphical_lasso",)
+"""Functions that are replaced, too."""
 
 
 def shared_classes():
@@ -46,7 +49,7 @@ def shared_classes():
         shared[package] = {
             each: getattr(th, each)
             for each in getattr(package, "__all__", dir(package))
-            if inspect.isclass(getattr(package, each)) and hasattr(th, each)
+            if (inspect.isclass(getattr(package, each)) or each in FUNCTIONS) and hasattr(th, each)
         }
     return shared
 

@@ -104,5 +104,5 @@ def test_bad_parameters(options, words):
 def test_a_column_that_is_constant_in_a_fold_is_named():
     X = chain_rows(20, 2)
     X[10:, 1] = 0.0
-    with pytest.raises(ValueError, match="column 1 has a variance of 0.*fold 0"):
+    with pytest.raises(ValueError, match=r"column 1 has a variance of 0.*fold 0"):
         th.GraphicalLassoCV(cv=KFold(2)).fit(X)
