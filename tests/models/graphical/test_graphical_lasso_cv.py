@@ -87,8 +87,8 @@ def test_out_of_time_is_reported():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (dict(alphas=[0.1, 0.0]), "must be positive numbers"),
-        (dict(alphas=[-0.1]), "must be positive numbers"),
+        (dict(alphas=[0.1, 0.0]), "must be > 0 and finite"),
+        (dict(alphas=[-0.1]), "must be > 0 and finite"),
         (dict(alphas=["a"]), "alphas="),
         (dict(alphas=0), "alphas=0 must be"),
         (dict(n_refinements=0), "n_refinements=0 must be"),

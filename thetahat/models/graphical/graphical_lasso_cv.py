@@ -179,8 +179,8 @@ class GraphicalLassoCV(RoutesToFolds, SparsePrecision):
         alphas = np.sort(np.asarray(self.alphas, dtype=np.float64))[::-1]
         if alphas.size == 0 or not (alphas[-1] > 0 and np.isfinite(alphas[0])):
             raise ParameterError(
-                f"{type(self).__name__}: alphas={self.alphas!r:.80} must be positive numbers. "
-                "Leave out 0, which is always tried, or pass a number of penalties."
+                f"{type(self).__name__}: every penalty in alphas={self.alphas!r:.80} must be > 0 "
+                "and finite. Leave out 0, which is always tried, or pass a number of penalties."
             )
         return alphas
 
