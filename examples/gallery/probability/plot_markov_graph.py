@@ -59,6 +59,7 @@ left.set_title("correlations")
 figure.colorbar(shown, ax=left, shrink=0.8)
 graph.plot(right)
 right.set_title(f"Markov graph, alpha = {model.alpha_:.3f}")
+plt.show()
 
 # %%
 # A larger penalty gives fewer edges. Cross-validation prefers a small one, which keeps some weak

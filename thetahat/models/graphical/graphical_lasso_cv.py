@@ -233,7 +233,7 @@ def _scores(folds: list[Fold], alphas: Array, watch: Watch) -> Array:
 
 
 def _dense(matrix: Any) -> Array:
-    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()  # type: ignore[no-any-return]
+    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
 
 
 def _compact(matrix: Array) -> Any:
