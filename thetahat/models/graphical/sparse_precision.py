@@ -12,20 +12,23 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, one_of, whole
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.memory import require_memory
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.models.covariance.base import CovarianceModel
 from thetahat.models.graphical.penalised_precision import SETTLED, BlockNewton, PenalisedPrecision
 from thetahat.models.graphical.precision_block import inverse_of
+from thetahat.models.graphical.precision_model import PrecisionModel
 
+MATRICES = 8
+"""Matrices of all columns that a fit holds at once."""
 REASON = "a penalised determinant, solved block by block"
 
 
 @with_parameters
-class SparsePrecision(WatchedSolver, CovarianceModel):
+class SparsePrecision(WatchedSolver, PrecisionModel):
     """A Gaussian whose precision matrix has few entries that are not zero.
 
     Parameters
@@ -73,7 +76,7 @@ class SparsePrecision(WatchedSolver, CovarianceModel):
     verbose: Any = False
     eps: float = float(np.finfo(np.float64).eps)
 
-    _ranges: ClassVar[dict[str, Range]] = CovarianceModel._ranges | {
+    _ranges: ClassVar[dict[str, Range]] = PrecisionModel._ranges | {
         "mode": one_of("cd", "lars"),
         "tol": more_than(0),
         "enet_tol": more_than(0),
@@ -84,6 +87,11 @@ class SparsePrecision(WatchedSolver, CovarianceModel):
 
     def _about_several_rows(self, source: Source) -> tuple[Array, Array]:
         """Mean and covariance of rows that have a positive variance in every column."""
+        require_memory(
+            8 * MATRICES * source.n_features**2,
+            f"{type(self).__name__}: the matrices of {source.n_features:,} columns",
+            "Drop columns, or reduce their number first.",
+        )
         location, covariance = self._about_rows(source)
         self._require_variances(covariance, source)
         return location, covariance

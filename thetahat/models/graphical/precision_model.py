@@ -1,4 +1,4 @@
-"""Models of a covariance matrix: distances, densities and samples of the Gaussian they define.
+"""Models of a precision matrix: distances, densities and samples of the Gaussian they define.
 
 p(x) = (2π)^(−d/2) · det(Σ)^(−½) · exp(−½ (x − μ)ᵀΣ⁻¹(x − μ))
 """
@@ -34,8 +34,8 @@ class Fitted:
 
 
 @with_parameters
-class CovarianceModel(Fitted, DensityModel):
-    """A Gaussian N(μ, Σ) whose covariance matrix is estimated; a subclass defines `fit`.
+class PrecisionModel(Fitted, DensityModel):
+    """A Gaussian N(μ, Q⁻¹) whose precision matrix is estimated; a subclass defines `fit`.
 
     Parameters
     ----------
