@@ -14,6 +14,7 @@ from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.precision import EPSILON
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import minimise
@@ -175,13 +176,14 @@ def solve_precision(
     """Minimise the objective of the graphical lasso for α > 0; the costs of all steps."""
     problem = PenalisedPrecision(covariance, alpha, tolerance, settled)
     costs: list[tuple[float, float]] = []
-    solution = minimise(
-        problem,
-        BlockNewton(costs),
-        start,
-        tolerance=tolerance,
-        max_steps=max_steps,
-        watch=watch,
-        reason=REASON,
-    )
+    with one_blas_thread():  # once, since setting it for every small matrix takes longer
+        solution = minimise(
+            problem,
+            BlockNewton(costs),
+            start,
+            tolerance=tolerance,
+            max_steps=max_steps,
+            watch=watch,
+            reason=REASON,
+        )
     return solution, costs or [(solution.value, solution.gap)]
