@@ -35,6 +35,7 @@ FAMILIES = (
     "naive_bayes",
     "discriminant",
     "covariance",
+    "graphical",
     "neighbors",
     "real_data",
     "combination",

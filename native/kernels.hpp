@@ -56,5 +56,6 @@ void bind_pair_distances(nb::module_ &module);
 void bind_smo(nb::module_ &module);
 void bind_class_moments(nb::module_ &module);
 void bind_diagonal_gaussians(nb::module_ &module);
+void bind_precision_direction(nb::module_ &module);
 
 } // namespace thetahat

@@ -53,4 +53,5 @@ NB_MODULE(_native, module) {
     thetahat::bind_smo(module);
     thetahat::bind_class_moments(module);
     thetahat::bind_diagonal_gaussians(module);
+    thetahat::bind_precision_direction(module);
 }

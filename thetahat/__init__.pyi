@@ -92,6 +92,10 @@ from thetahat.models.generative.naive_bayes.multinomial_nb import MultinomialNB 
 from thetahat.models.generative.naive_bayes.naive_bayes import NaiveBayes as NaiveBayes
 from thetahat.models.generative.nearest_centroid import NearestCentroid as NearestCentroid
 from thetahat.models.generative.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
+from thetahat.models.graphical.graphical_lasso import GraphicalLasso as GraphicalLasso
+from thetahat.models.graphical.graphical_lasso import graphical_lasso as graphical_lasso
+from thetahat.models.graphical.graphical_lasso_cv import GraphicalLassoCV as GraphicalLassoCV
+from thetahat.models.graphical.markov_graph import MarkovGraph as MarkovGraph
 from thetahat.models.kernel.kernel_discriminant_analysis import KernelDiscriminantAnalysis as KernelDiscriminantAnalysis
 from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
 from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
@@ -245,6 +249,8 @@ __all__ = [
     "GeneralizedLeastSquares",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "GraphicalLasso",
+    "GraphicalLassoCV",
     "HalfspaceLP",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
@@ -275,6 +281,7 @@ __all__ = [
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MarkovGraph",
     "MinCovDet",
     "MonomialExpansion",
     "MultiTaskElasticNet",
@@ -358,6 +365,7 @@ __all__ = [
     "errors",
     "evaluate",
     "export_text",
+    "graphical_lasso",
     "importances",
     "johnson_lindenstrauss_min_dim",
     "kernels",

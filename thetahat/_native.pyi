@@ -913,3 +913,13 @@ def finish_lists(distance: FloatArray, row: FloatArray) -> None: ...
 def smallest_per_row(
     given: FloatArray, distance: FloatArray, row: FloatArray, threads: int
 ) -> None: ...
+def precision_direction(
+    covariance: FloatArray,
+    precision: FloatArray,
+    inverse: FloatArray,
+    alpha: float,
+    tolerance: float,
+    most_rounds: int,
+    most_steps: int,
+    direction: FloatArray,
+) -> tuple[int, int, int]: ...

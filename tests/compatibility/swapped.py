@@ -40,6 +40,8 @@ PACKAGES = (
     "svm",
     "tree",
 )
+FUNCTIONS = ("graphical_lasso",)
+"""Functions that are replaced, too."""
 
 
 def shared_classes():
@@ -50,7 +52,7 @@ def shared_classes():
         shared[package] = {
             each: getattr(th, each)
             for each in getattr(package, "__all__", dir(package))
-            if inspect.isclass(getattr(package, each)) and hasattr(th, each)
+            if (inspect.isclass(getattr(package, each)) or each in FUNCTIONS) and hasattr(th, each)
         }
     return shared
 

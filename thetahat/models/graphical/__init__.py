@@ -1,0 +1,1 @@
+"""Gaussian graphical models: sparse precision matrices and their Markov graphs."""
