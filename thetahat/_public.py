@@ -55,6 +55,7 @@ _BY_MODULE = {
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),
     "thetahat.models.density.density_forest": ("DensityForest",),
     "thetahat.models.density.density_tree": ("DensityTree",),
+    "thetahat.models.density.kernel_density.kernel_density": ("KernelDensity",),
     "thetahat.models.ensemble.adaboost.adaboost_classifier": ("AdaBoostClassifier",),
     "thetahat.models.ensemble.adaboost.adaboost_regressor": ("AdaBoostRegressor",),
     "thetahat.models.ensemble.bagging.bagging_classifier": ("BaggingClassifier",),

@@ -1,0 +1,1 @@
+"""Classifiers from a model of the data in every class."""
