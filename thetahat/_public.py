@@ -7,6 +7,7 @@ namespace by its kind: ``th.results`` has what functions return, ``th.errors`` w
 
 NAMESPACES = {
     "autodiff": "thetahat.mathematics.autodiff",
+    "binning": "thetahat.mathematics.binning",
     "data": "thetahat.data",
     "datasets": "thetahat.data.datasets",
     "distances": "thetahat.mathematics.distances",
@@ -55,6 +56,7 @@ _BY_MODULE = {
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),
     "thetahat.models.density.density_forest": ("DensityForest",),
     "thetahat.models.density.density_tree": ("DensityTree",),
+    "thetahat.models.density.histogram.histogram": ("Histogram",),
     "thetahat.models.density.kernel_density.kernel_density": ("KernelDensity",),
     "thetahat.models.ensemble.adaboost.adaboost_classifier": ("AdaBoostClassifier",),
     "thetahat.models.ensemble.adaboost.adaboost_regressor": ("AdaBoostRegressor",),

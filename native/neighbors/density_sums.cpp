@@ -141,9 +141,16 @@ double DensitySums::leaf_sum(const Metric &metric, const KernelShape &shape, con
 
 template <int D, typename Metric>
 double DensitySums::sum(const Metric &metric, const KernelShape &shape, const double *query,
-                        double shift, const Tolerance &tolerance, std::vector<Open> &open) const {
+                        double nearest, const Tolerance &tolerance, std::vector<Open> &open) const {
     const KdTree &tree = *tree_;
-    double bounds[4] = {to_box<D>(tree, metric, query, 0), to_far_side<D>(tree, metric, query, 0)};
+    const double shift = nearest > 0.0 ? shape.tail(nearest) : 0.0;
+    // No row is nearer than the nearest one, even where the box is: e^shift·K stays a number.
+    const auto to_bounds = [&](std::size_t node, double *bounds) {
+        bounds[0] = std::max(to_box<D>(tree, metric, query, node), nearest);
+        bounds[1] = std::max(to_far_side<D>(tree, metric, query, node), nearest);
+    };
+    double bounds[4];
+    to_bounds(0, bounds);
     shape.values(bounds, 2, shift);
     double undecided = node_weights_[0], lower = undecided * bounds[1], spent = 0.0;
     Compensated total;
@@ -169,10 +176,8 @@ double DensitySums::sum(const Metric &metric, const KernelShape &shape, const do
             continue;
         }
         const auto child = static_cast<std::size_t>(node.child);
-        bounds[0] = to_box<D>(tree, metric, query, child);
-        bounds[1] = to_far_side<D>(tree, metric, query, child);
-        bounds[2] = to_box<D>(tree, metric, query, child + 1);
-        bounds[3] = to_far_side<D>(tree, metric, query, child + 1);
+        to_bounds(child, bounds);
+        to_bounds(child + 1, bounds + 2);
         const bool second_is_nearer =
             bounds[2] < bounds[0] || (bounds[2] == bounds[0] && bounds[3] < bounds[1]);
         shape.values(bounds, 4, shift);
@@ -202,7 +207,7 @@ double DensitySums::log_sum(const Metric &metric, const KernelShape &shape, cons
     if (!std::isfinite(shift))
         return -infinity;
     const Tolerance relative{0.0, tolerance.relative};
-    return std::log(sum<D>(metric, shape, query, shift, relative, open)) - shift;
+    return std::log(sum<D>(metric, shape, query, distance, relative, open)) - shift;
 }
 
 void DensitySums::logs(Matrix<const double> queries, int kernel, double power, double factor,

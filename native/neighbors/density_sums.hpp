@@ -45,7 +45,7 @@ class DensitySums {
     double log_sum(const Metric &metric, const KernelShape &shape, const double *query,
                    const Tolerance &tolerance, std::vector<Open> &open) const;
     template <int D, typename Metric>
-    double sum(const Metric &metric, const KernelShape &shape, const double *query, double shift,
+    double sum(const Metric &metric, const KernelShape &shape, const double *query, double nearest,
                const Tolerance &tolerance, std::vector<Open> &open) const;
     template <int D, typename Metric>
     double leaf_sum(const Metric &metric, const KernelShape &shape, const double *query,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY
 from math import log
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.data.validation import as_weight
 from thetahat.estimator.declaration import with_parameters
@@ -23,7 +22,7 @@ from thetahat.mathematics.smoothing.base import SmoothingKernel
 from thetahat.models.density.kernel_density.leave_one_out import best_bandwidth
 from thetahat.models.neighbors.search.index import NeighborIndex
 from thetahat.models.neighbors.search.kd_tree import BallTree, KDTree
-from thetahat.models.neighbors.search.kernel_sums import KernelSums, density_kernel, norm_of
+from thetahat.models.neighbors.search.kernel_sums import KernelSums, density_kernel
 from thetahat.models.neighbors.search.metric import named_distance
 
 LARGEST_BANDWIDTH = 1e100
@@ -138,12 +137,9 @@ class KernelDensity(DensityModel):
         self
             The fitted estimator.
         """
-        source = cast(InMemory, self._open(X, None, sample_weight, supervised=False))
+        source, weight = self._counted(X, sample_weight)
         self._shape: SmoothingKernel = density_kernel(self.kernel, type(self).__name__)
-        rows, weight = np.array(source.X, order="C"), np.ones(source.n_rows)
-        if source.weight is not None:
-            counted = np.flatnonzero(source.weight)
-            rows, weight = rows[counted], np.array(source.weight[counted], dtype=np.float64)
+        rows = np.array(source.X, order="C")
         index = NeighborIndex(rows, *self._distance(rows), int(self.leaf_size))
         index.prepare()
         self._total = float(weight.sum())
@@ -196,14 +192,19 @@ class KernelDensity(DensityModel):
         ndarray of shape (n,)
             log p(x); −inf where no training row is in reach of a kernel with bounded support.
         """
+        if self._is_small_and_sound(X):
+            return self._logs(X)
         return self._open_again(X).map_rows(self._log_block)
 
     def _log_block(self, block: Block) -> Array:
-        logs = self._sums.log_density(
-            np.asarray(block.X), self._shape, self.bandwidth_,
-            self.atol * float(self._sums.weight.sum()), self.rtol,
-        )  # fmt: skip
-        logs -= log(self._sums.weight.sum())
+        return self._logs(np.asarray(block.X))
+
+    def _logs(self, rows: Array) -> Array:
+        sums = self._sums
+        logs = sums.log_density(
+            rows, self._shape, self.bandwidth_, float(self.atol) * sums.total, float(self.rtol)
+        )
+        logs -= log(sums.total)
         return logs
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -252,7 +253,7 @@ class KernelDensity(DensityModel):
         require_sample_count(n_samples, type(self).__name__)
         index, rng = self._sums.index, generator(random_state)
         d = index.rows.shape[1]
-        norm = norm_of(index.distance, d)
+        norm = self._sums.norm
         if norm is None:
             raise CapabilityError(
                 f"{type(self).__name__}.sample: kernels of {index.distance!r} are no densities. "

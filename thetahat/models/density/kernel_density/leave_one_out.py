@@ -16,7 +16,7 @@ import numpy as np
 from thetahat.foundation.errors import DataError
 from thetahat.mathematics.smoothing.base import SmoothingKernel
 from thetahat.models.neighbors.local.bandwidths import MOST_PREDICTED, smallest_error, spaced
-from thetahat.models.neighbors.search.kernel_sums import KernelSums, log_scale
+from thetahat.models.neighbors.search.kernel_sums import KernelSums
 
 
 def best_bandwidth(sums: KernelSums, kernel: SmoothingKernel, who: str) -> float:
@@ -38,7 +38,7 @@ def best_bandwidth(sums: KernelSums, kernel: SmoothingKernel, who: str) -> float
         logs = distinct.log_density(at, kernel, width, 0.0, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             # log(e^a − e^b), where b is the row itself.
-            scale = log_scale(distinct.index, kernel, width)
+            scale = distinct.log_scale(kernel, width)
             share = -np.expm1(left_out + scale - logs)
             found = np.where(share > 0, logs + np.log(share), -inf) - others
         return -float(own @ found / own.sum()) if np.isfinite(found).all() else inf

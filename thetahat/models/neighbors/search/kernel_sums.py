@@ -21,7 +21,7 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics import smoothing
-from thetahat.mathematics.distances import Chebyshev, Manhattan, Minkowski
+from thetahat.mathematics.distances import Chebyshev, Euclidean, Manhattan, Minkowski
 from thetahat.mathematics.distances.base import Distance
 from thetahat.mathematics.distances.minkowski import RootOfSquares
 from thetahat.mathematics.smoothing.base import SmoothingKernel
@@ -56,7 +56,7 @@ class KernelSums(CheckedValue):
         self, queries: Array, kernel: SmoothingKernel, width: float, atol: float, rtol: float
     ) -> Array:
         """The logarithms of the sums; a sum is off by at most atol + rtol·sum."""
-        scale = log_scale(self.index, kernel, width)
+        scale = self.log_scale(kernel, width)
         power = _power(self.index)
         if power is None or kernel.code not in COMPILED:
             return self._of_pairs(queries, kernel, width) + scale
@@ -72,6 +72,25 @@ class KernelSums(CheckedValue):
             )  # fmt: skip
         found += scale
         return found
+
+    def log_scale(self, kernel: SmoothingKernel, width: float) -> float:
+        """−log(h^d·mass), by which the logarithm of a sum becomes that of a density."""
+        d = int(self.index.rows.shape[1])
+        p, map_ = self.norm or (2.0, None)
+        ball = d * (log(2) + lgamma(1 + 1 / p)) - lgamma(1 + d / p) if p < inf else d * log(2)
+        mass = log(d) + ball + kernel.log_radial_moment(d - 1)
+        stretched = 0.0 if map_ is None else float(np.linalg.slogdet(map_)[1])
+        return stretched - d * log(width) - mass
+
+    @cached_property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(self.weight.sum())
+
+    @cached_property
+    def norm(self) -> tuple[float, Array | None] | None:
+        """p and A of a distance ‖A(x − y)‖_p, where A is None for the identity; None for others."""
+        return norm_of(self.index.distance, int(self.index.rows.shape[1]))
 
     @cached_property
     def _compiled(self) -> _native.DensitySums:
@@ -180,25 +199,16 @@ def density_kernel(kernel: Any, who: str) -> SmoothingKernel:
     return given
 
 
-def log_scale(index: NeighborIndex, kernel: SmoothingKernel, width: float) -> float:
-    """−log(h^d·mass), by which the logarithm of a sum becomes that of a density."""
-    d = int(index.rows.shape[1])
-    norm = norm_of(index.distance, d)
-    p, map_ = (2.0, None) if norm is None else norm
-    ball = d * (log(2) + lgamma(1 + 1 / p)) - lgamma(1 + d / p) if p < inf else d * log(2)
-    mass = log(d) + ball + kernel.log_radial_moment(d - 1)
-    stretched = 0.0 if map_ is None else float(np.linalg.slogdet(map_)[1])
-    return stretched - d * log(width) - mass
-
-
 def norm_of(distance: Distance | None, n_columns: int) -> tuple[float, Array | None] | None:
-    """p and A of a distance ‖A(x − y)‖_p, where A is None for the identity; None for others."""
+    """As `KernelSums.norm`."""
     if isinstance(distance, RootOfSquares):
         p = 2.0
     elif isinstance(distance, Minkowski | Manhattan | Chebyshev):
         p = float(distance.order)
     else:
         return None
+    if distance in (Euclidean(), Manhattan(), Chebyshev(), Minkowski(p)):
+        return p, None
     unit = np.eye(n_columns)
     map_ = np.asarray(distance.embedded(unit)) - np.asarray(distance.embedded(0 * unit))
     if np.array_equal(map_, unit):
