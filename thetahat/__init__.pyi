@@ -29,6 +29,7 @@ from thetahat.evaluation import statistics as statistics
 from thetahat.evaluation.tree_pruning.prune import prune as prune
 from thetahat.foundation.config import config as config
 from thetahat.mathematics import autodiff as autodiff
+from thetahat.mathematics import binning as binning
 from thetahat.mathematics import distances as distances
 from thetahat.mathematics import kernels as kernels
 from thetahat.mathematics import linalg as linalg
@@ -44,6 +45,8 @@ from thetahat.models.baseline.constant_regressor import ConstantRegressor as Con
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.density.density_forest import DensityForest as DensityForest
 from thetahat.models.density.density_tree import DensityTree as DensityTree
+from thetahat.models.density.histogram.histogram import Histogram as Histogram
+from thetahat.models.density.kernel_density.kernel_density import KernelDensity as KernelDensity
 from thetahat.models.ensemble.adaboost.adaboost_classifier import AdaBoostClassifier as AdaBoostClassifier
 from thetahat.models.ensemble.adaboost.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
 from thetahat.models.ensemble.averaging.bayesian_model_averaging import BayesianModelAveraging as BayesianModelAveraging
@@ -64,6 +67,7 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor impo
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
 from thetahat.models.gaussian_process.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
+from thetahat.models.generative.bayes_classifier import BayesClassifier as BayesClassifier
 from thetahat.models.kernel.kernel_discriminant_analysis import KernelDiscriminantAnalysis as KernelDiscriminantAnalysis
 from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
 from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
@@ -184,6 +188,7 @@ __all__ = [
     "BaggingRegressor",
     "BallTree",
     "BasisRegression",
+    "BayesClassifier",
     "BayesianLinearRegression",
     "BayesianModelAveraging",
     "BayesianModelAveragingClassifier",
@@ -213,12 +218,14 @@ __all__ = [
     "HalfspaceLP",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "Histogram",
     "HoldOut",
     "HuberRegressor",
     "KDTree",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "KNeighborsTransformer",
+    "KernelDensity",
     "KernelDiscriminantAnalysis",
     "KernelLogisticRegression",
     "KernelModel",
@@ -292,6 +299,7 @@ __all__ = [
     "best_halfspace",
     "best_threshold",
     "bias_variance",
+    "binning",
     "boolean_complement",
     "bootstrap",
     "calibration_curve",

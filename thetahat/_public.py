@@ -89,6 +89,7 @@ _BY_MODULE = {
     "thetahat.models.ensemble.combination.voting_classifier": ("VotingClassifier",),
     "thetahat.models.ensemble.combination.voting_regressor": ("VotingRegressor",),
     "thetahat.models.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
+    "thetahat.models.generative.bayes_classifier": ("BayesClassifier",),
     "thetahat.models.kernel.kernel_discriminant_analysis": ("KernelDiscriminantAnalysis",),
     "thetahat.models.kernel.kernel_logistic_regression": ("KernelLogisticRegression",),
     "thetahat.models.kernel.kernel_model": ("KernelModel",),
