@@ -83,7 +83,8 @@ class GenerativeClassifier(Classifier, Novelty, ABC):
         labels : array of shape (n,)
             Predicted labels; the first one in ``classes_`` in case of ties.
         """
-        return self.classes_[self._joint_rows(X).argmax(axis=1)]
+        codes = self._joint_rows(X).argmax(axis=1)
+        return self.classes_[codes]
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities.

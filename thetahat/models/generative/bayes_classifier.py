@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.synthetic import synthetic_rows
@@ -69,6 +69,10 @@ class BayesClassifier(GenerativeClassifier):
     priors: Any = None
 
     _streams = False
+
+    @classmethod
+    def _example(cls) -> BayesClassifier:
+        return cls(KernelDensity(bandwidth=1.0))
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BayesClassifier:
         """Fit one density to the rows of each class. Cost: one fit per class.
@@ -137,7 +141,8 @@ class BayesClassifier(GenerativeClassifier):
             raise DataError(f"{about} cannot be fitted. {failure}") from failure
 
     def _joint(self, rows: Matrix) -> Array:
-        joint = np.empty((rows.shape[0], len(self.densities_)))
+        check_is_fitted(self)
+        joint = np.empty((rows.shape[0], len(self.densities_)), dtype=rows.dtype)
         with np.errstate(divide="ignore"):
             priors = np.log(self.class_prior_)
         for code, density in enumerate(self.densities_):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, prod
 from typing import Any
 
@@ -44,7 +45,12 @@ def whole_number_edges(source: InMemory, bounds: Any, who: str) -> Edges:
 
 
 def edges_of(
-    bins: Any, source: InMemory, weight: Array, bounds: Any, together: bool, who: str
+    bins: Any,
+    source: InMemory,
+    weight: Array,
+    box_around_rows: Callable[[], Box],
+    together: bool,
+    who: str,
 ) -> Edges:
     """The edges of every column. `together`: the columns make one grid."""
     d, per_column = source.n_features, _per_column(bins, source.n_features, who)
@@ -52,7 +58,7 @@ def edges_of(
              if not isinstance(each, str) and not whole(1).holds(each)}  # fmt: skip
     if len(given) == d:
         return tuple(given[j] for j in range(d))
-    box = box_around(source, bounds, 0.0, who)
+    box = box_around_rows()
     X = np.asarray(source.X, dtype=np.float64)
     counts = np.ones(d)
     searched: dict[str, list[int]] = {}
@@ -109,8 +115,8 @@ def _per_column(bins: Any, d: int, who: str) -> list[Any]:
             "or array of edges for each column, or one number or rule for all."
         )
     for each in entries:
-        good = each in RULES if isinstance(each, str) else (np.ndim(each) == 1 or whole(1).holds(each))
-        if not good:
+        is_known = each in RULES if isinstance(each, str) else whole(1).holds(each)
+        if not is_known and np.ndim(each) != 1:
             raise ParameterError(
                 f"{who}: bins={each!r:.60} must be a whole number ≥ 1, one of {RULES}, or an array "
                 "of edges."

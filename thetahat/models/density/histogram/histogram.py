@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from functools import partial
 from math import prod
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from thetahat.foundation.errors import CapabilityError, DataError, ParameterErro
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
+from thetahat.models.density.box import box_around
 from thetahat.models.density.histogram.bins import edges_of, whole_number_edges
 from thetahat.models.density.histogram.grid import Grid, bin_indices
 
@@ -55,6 +57,9 @@ class Histogram(DensityModel):
     smoothing : float, default=0.0
         Weight that is added to every cell (α), so that p̂_l = (N_l + α)/((N + α·L)·V_l). With 0,
         empty cells have density 0, and their log-density is −inf. Must be at least 0.
+    margin : float, default=0.0
+        Margin of the grid on both sides of the rows, as a multiple of the range of each column. Must
+        be at least 0.
     bounds : array-like of shape (d, 2) or None, default=None
         Lower and upper bound of each column. By default those of the rows. Columns with given edges
         do not use them.
@@ -95,12 +100,14 @@ class Histogram(DensityModel):
     discrete: bool = False
     factorised: bool = False
     smoothing: float = 0.0
+    margin: float = 0.0
     bounds: Any = None
 
     _ranges: ClassVar[dict[str, Range]] = {
         "discrete": boolean,
         "factorised": boolean,
         "smoothing": at_least(0, LARGEST_FACTOR),
+        "margin": at_least(0, LARGEST_FACTOR),
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Histogram:
@@ -125,7 +132,8 @@ class Histogram(DensityModel):
         if self.discrete:
             edges = whole_number_edges(source, self.bounds, who)
         else:
-            edges = edges_of(self.bins, source, weight, self.bounds, not self.factorised, who)
+            box = partial(box_around, source, self.bounds, self.margin, who)
+            edges = edges_of(self.bins, source, weight, box, not self.factorised, who)
         rows = np.asarray(source.X, dtype=np.float64)
         alone = [[j] for j in range(len(edges))]
         self._grids: list[Grid] = [
@@ -161,7 +169,7 @@ class Histogram(DensityModel):
             logs += grid.log_density(rows[:, columns])
         if self.discrete:
             logs[(rows != np.rint(rows)).any(axis=1)] = -np.inf
-        return logs
+        return logs.astype(block.X.dtype, copy=False)
 
     def _columns(self) -> list[list[int]]:
         every = list(range(self.n_features_in_))

@@ -205,7 +205,7 @@ class KernelDensity(DensityModel):
             rows, self._shape, self.bandwidth_, float(self.atol) * sums.total, float(self.rtol)
         )
         logs -= log(sums.total)
-        return logs
+        return logs.astype(rows.dtype, copy=False)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the total log-likelihood Σ_i w_i log p(x_i).
