@@ -26,6 +26,7 @@ _FAMILIES = {
     "tree": "Trees",
     "ensemble": "Ensembles",
     "density": "Densities",
+    "generative": "Generative classifiers",
     "decomposition": "Decompositions",
     "semi_supervised": "Semi-supervised learning",
     "structured": "Structured outputs",
@@ -51,6 +52,8 @@ _ROOMS = {
     "averaging": "model averaging",
     "local": "local fits",
     "reduction": "fewer rows",
+    "histogram": "histograms",
+    "kernel_density": "kernels",
 }
 """Titles of the folders below a family, in order; others follow under their own names."""
 

@@ -29,10 +29,19 @@ constexpr double inverse_root = 0.39894228040143267794; // 1/√(2π)
 inline void exponentials(double *at, double rate, double offset) {
     const double log2_high = 6.93147180369123816490e-01, log2_low = 1.90821492927058770002e-10;
     const double round = 6755399441055744.0; // 1.5·2⁵²: adding it rounds to whole numbers
-    constexpr double inverse_factorials[] = {
-        1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0,
-        1.0 / 5040.0,      1.0 / 720.0,      1.0 / 120.0,     1.0 / 24.0,     1.0 / 6.0,
-        0.5,               1.0,              1.0};
+    constexpr double inverse_factorials[] = {1.0 / 479001600.0,
+                                             1.0 / 39916800.0,
+                                             1.0 / 3628800.0,
+                                             1.0 / 362880.0,
+                                             1.0 / 40320.0,
+                                             1.0 / 5040.0,
+                                             1.0 / 720.0,
+                                             1.0 / 120.0,
+                                             1.0 / 24.0,
+                                             1.0 / 6.0,
+                                             0.5,
+                                             1.0,
+                                             1.0};
     Doubles rest[together], sum[together], rounded[together];
     Ints kept[together];
     for (std::size_t v = 0; v < together; ++v) {

@@ -26,9 +26,9 @@ namespace thetahat {
 namespace neighbors {
 
 constexpr std::size_t queries_per_piece = 64;
-constexpr std::size_t scanned_together = 16;     // queries
-constexpr std::size_t scanned_bytes = 1u << 17;  // of points, while they are in the cache
-constexpr double worth_sharing = 2e4;            // multiplications, about ten microseconds
+constexpr std::size_t scanned_together = 16;    // queries
+constexpr std::size_t scanned_bytes = 1u << 17; // of points, while they are in the cache
+constexpr double worth_sharing = 2e4;           // multiplications, about ten microseconds
 
 class NearestRows {
   public:

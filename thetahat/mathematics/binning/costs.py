@@ -39,7 +39,7 @@ def shimazaki_shinomoto_cost(counts: Any, width: float) -> float:
     8.0
     """
     found = _counts(counts, "counts", width)
-    return joint_cost("shimazaki_shinomoto", found @ found, found.sum(), found.size, width)
+    return joint_cost("shimazaki_shinomoto", float(found @ found), found.sum(), found.size, width)
 
 
 def leave_one_out_cost(counts: Any, width: float) -> float:
@@ -71,7 +71,7 @@ def leave_one_out_cost(counts: Any, width: float) -> float:
             f"leave_one_out_cost: the counts sum to {found.sum():g}, so that no row is left when "
             "one is left out. Give more than one row."
         )
-    return joint_cost("cross_validation", found @ found, found.sum(), found.size, width)
+    return joint_cost("cross_validation", float(found @ found), found.sum(), found.size, width)
 
 
 def held_out_distance(counts: Any, held_out_counts: Any, width: float) -> float:

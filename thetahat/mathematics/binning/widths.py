@@ -24,8 +24,8 @@ COSTS = ("shimazaki_shinomoto", "cross_validation")
 def scott(x: Any, sample_weight: Any = None, *, n_columns: int = 1) -> float:
     """Compute Scott's width of histogram bins, which is the best for normal data.
 
-    Formula: Δx = (24√π)^{1/3}·σ·N^{−1/3}, with σ² = Σ(x − x̄)²/N. In a grid of d columns the power of
-    N is −1/(d + 2). Cost: O(n).
+    Formula: Δx = (24√π)^{1/3}·σ·N^{−1/3}, with σ² = Σ(x − x̄)²/N. In a grid of d columns the power
+    of N is −1/(d + 2). Cost: O(n).
 
     Parameters
     ----------
@@ -231,8 +231,10 @@ def best_width(
 def bin_counts(total: float) -> list[int]:
     """Numbers of bins that a search tries, for so many rows."""
     most = int(min(max(total, 2), MOST_BINS))
-    more = np.geomspace(ALL_COUNTS, most, SOME_COUNTS) if most > ALL_COUNTS else []
-    return sorted({*range(1, min(most, ALL_COUNTS) + 1), *np.rint(more).astype(int).tolist()})
+    tried = set(range(1, min(most, ALL_COUNTS) + 1))
+    if most > ALL_COUNTS:
+        tried.update(np.rint(np.geomspace(ALL_COUNTS, most, SOME_COUNTS)).astype(int).tolist())
+    return sorted(tried)
 
 
 def checked_values(x: Any, sample_weight: Any, who: str) -> tuple[Array, Array]:

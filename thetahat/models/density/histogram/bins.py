@@ -39,8 +39,7 @@ def whole_number_edges(source: InMemory, bounds: Any, who: str) -> Edges:
     counts = np.floor(box.high) - np.ceil(box.low) + 1
     _require_room(counts, who)
     return tuple(
-        low + np.arange(int(n) + 1) - 0.5
-        for low, n in zip(np.ceil(box.low), counts, strict=True)
+        low + np.arange(int(n) + 1) - 0.5 for low, n in zip(np.ceil(box.low), counts, strict=True)
     )
 
 
@@ -103,7 +102,7 @@ def _best_count(rule: str, X: Array, weight: Array, box: Box, columns: list[int]
 
 def _per_column(bins: Any, d: int, who: str) -> list[Any]:
     """One number, rule or array of edges for every column."""
-    if isinstance(bins, str) or np.ndim(bins) == 0:
+    if isinstance(bins, str) or not hasattr(bins, "__len__") or getattr(bins, "ndim", 1) == 0:
         entries = [bins] * d
     elif d == 1 and len(bins) != 1:
         entries = [bins]

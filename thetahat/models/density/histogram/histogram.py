@@ -28,8 +28,8 @@ from thetahat.models.density.histogram.grid import Grid, bin_indices
 class Histogram(DensityModel):
     """Histogram: a density that is constant in every cell of a grid.
 
-    Formula: p(x) = N_l/(N·V_l) in the cell l that contains x, with V_l its volume, and 0 outside the
-    grid. In one dimension l = ⌊(x − x_min)/Δx⌋ and p̂_l = N_l/(N·Δx); these heights minimise the
+    Formula: p(x) = N_l/(N·V_l) in the cell l that contains x, with V_l its volume, and 0 outside
+    the grid. In one dimension l = ⌊(x − x_min)/Δx⌋ and p̂_l = N_l/(N·Δx); these heights minimise the
     integrated squared error among all densities that are constant in the bins. The error is
     Err = ∫p*² − Σ_l p̂_l²V_l, up to the unknown first term.
 
@@ -58,8 +58,8 @@ class Histogram(DensityModel):
         Weight that is added to every cell (α), so that p̂_l = (N_l + α)/((N + α·L)·V_l). With 0,
         empty cells have density 0, and their log-density is −inf. Must be at least 0.
     margin : float, default=0.0
-        Margin of the grid on both sides of the rows, as a multiple of the range of each column. Must
-        be at least 0.
+        Margin of the grid on both sides of the rows, as a multiple of the range of each column.
+        Must be at least 0.
     bounds : array-like of shape (d, 2) or None, default=None
         Lower and upper bound of each column. By default those of the rows. Columns with given edges
         do not use them.

@@ -117,7 +117,7 @@ class KernelDensity(DensityModel):
         "rtol": at_least(0),
         "breadth_first": boolean,
         "leaf_size": whole(1),
-        "metric_params": none | Range("a dict", lambda value: isinstance(value, dict)),
+        "metric_params": none | Range(lambda value: isinstance(value, dict), "a dict"),
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelDensity:
@@ -150,7 +150,9 @@ class KernelDensity(DensityModel):
 
     def _distance(self, rows: Array) -> tuple[Distance, str]:
         who = type(self).__name__
-        given = named_distance(self.metric, self.metric_params, 2, who).fitted(rows)
+        parameters = dict(self.metric_params or {})
+        p = parameters.pop("p", 2) if self.metric in ("minkowski", "p") else 2
+        given = named_distance(self.metric, parameters, p, who).fitted(rows)
         has_tree = isinstance(given, Termwise) and given.order is not None
         if self.algorithm == "kd_tree" and (not has_tree or given.name == "haversine"):
             raise ParameterError(

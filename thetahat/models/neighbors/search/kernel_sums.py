@@ -207,7 +207,7 @@ def norm_of(distance: Distance | None, n_columns: int) -> tuple[float, Array | N
         p = float(distance.order)
     else:
         return None
-    if distance in (Euclidean(), Manhattan(), Chebyshev(), Minkowski(p)):
+    if isinstance(distance, Euclidean | Manhattan | Chebyshev):
         return p, None
     unit = np.eye(n_columns)
     map_ = np.asarray(distance.embedded(unit)) - np.asarray(distance.embedded(0 * unit))
