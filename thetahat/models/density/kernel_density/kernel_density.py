@@ -154,7 +154,7 @@ class KernelDensity(DensityModel):
         p = parameters.pop("p", 2) if self.metric in ("minkowski", "p") else 2
         given = named_distance(self.metric, parameters, p, who).fitted(rows)
         has_tree = isinstance(given, Termwise) and given.order is not None
-        if self.algorithm == "kd_tree" and (not has_tree or given.name == "haversine"):
+        if self.algorithm == "kd_tree" and not has_tree:
             raise ParameterError(
                 f"{who}: invalid metric for algorithm='kd_tree': {self.metric!r} is not a sum or "
                 "maximum over columns. Use algorithm='auto'."
