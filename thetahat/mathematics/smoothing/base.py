@@ -151,11 +151,11 @@ class SmoothingKernel(Part, ABC):
         Parameters
         ----------
         n : int
-            Number of draws.
+            Number of lengths to draw. Must not be negative.
         n_columns : int
             The dimension (d), at least 1.
         rng : numpy Generator
-            Source of random numbers.
+            Generator of the random numbers that are used.
 
         Returns
         -------

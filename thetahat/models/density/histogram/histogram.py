@@ -251,7 +251,7 @@ class Histogram(DensityModel):
         Parameters
         ----------
         q : array-like
-            Probabilities, in [0, 1].
+            Probabilities whose quantiles are wanted, in [0, 1].
 
         Returns
         -------
