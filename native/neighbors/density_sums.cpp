@@ -35,7 +35,8 @@ namespace neighbors {
 namespace {
 
 constexpr double rounding = 1e-16;
-constexpr double vanishing = 1e-200; // of the sum of weights; terms may have been flushed to 0
+constexpr double worth_coarse = 1e-6; // relative tolerance
+constexpr double vanishing = 1e-200;  // of the sum of weights; terms may have been flushed to 0
 constexpr std::size_t groups_at_once = 16;
 constexpr std::size_t queries_per_piece = 16;
 constexpr double worth_sharing = 2e4; // kernel values
@@ -76,7 +77,7 @@ double KernelShape::tail(double r) const {
 void KernelShape::values(double *r, std::size_t n, double shift) const {
     if (kernel == gaussian && power == 0.5) {
         const double rate = -0.5 * (factor / width) * (factor / width);
-        return gaussian_values(r, n, rate, shift);
+        return gaussian_values(r, n, rate, shift, coarse);
     }
     for (std::size_t i = 0; i < n; ++i) {
         const double distance = factor * (power == 0.5   ? std::sqrt(r[i])
@@ -220,8 +221,9 @@ void DensitySums::logs(Matrix<const double> queries, int kernel, double power, d
             "the smoothing kernel is not known, or has negative values");
     require(width > 0.0 && factor > 0.0 && power > 0.0, "the bandwidth must be positive");
     require(atol >= 0.0 && rtol >= 0.0, "tolerances must not be negative");
-    const KernelShape shape{kernel, power, factor, width};
-    const Tolerance tolerance{atol, std::max(rtol, rounding)};
+    const bool coarse = rtol >= worth_coarse;
+    const KernelShape shape{kernel, power, factor, width, coarse};
+    const Tolerance tolerance{atol, coarse ? rtol - 2.0 * coarse_error : std::max(rtol, rounding)};
     const double *from = queries.data();
     double *to = result.data();
     nb::gil_scoped_release unlocked;

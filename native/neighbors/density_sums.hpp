@@ -14,6 +14,7 @@ namespace thetahat::neighbors {
 struct KernelShape {
     int kernel;
     double power, factor, width;
+    bool coarse; // whether errors of 10⁻⁹ do not matter
 
     // K of every reduced distance times e^shift, in place.
     void values(double *r, std::size_t n, double shift) const;

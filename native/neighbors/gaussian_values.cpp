@@ -26,22 +26,26 @@ constexpr std::size_t together = 4; // registers, so that one waits while others
 
 constexpr double inverse_root = 0.39894228040143267794; // 1/√(2π)
 
-inline void exponentials(double *at, double rate, double offset) {
+// e^r is its Taylor sum up to this power; |r| ≤ log 2 / 2.
+constexpr int fine = 13, coarse_power = 8;
+
+template <int power> inline void exponentials(double *at, double rate, double offset) {
     const double log2_high = 6.93147180369123816490e-01, log2_low = 1.90821492927058770002e-10;
     const double round = 6755399441055744.0; // 1.5·2⁵²: adding it rounds to whole numbers
-    constexpr double inverse_factorials[] = {1.0 / 479001600.0,
-                                             1.0 / 39916800.0,
-                                             1.0 / 3628800.0,
-                                             1.0 / 362880.0,
-                                             1.0 / 40320.0,
-                                             1.0 / 5040.0,
-                                             1.0 / 720.0,
-                                             1.0 / 120.0,
-                                             1.0 / 24.0,
-                                             1.0 / 6.0,
-                                             0.5,
+    constexpr double inverse_factorials[] = {1.0,
                                              1.0,
-                                             1.0};
+                                             0.5,
+                                             1.0 / 6.0,
+                                             1.0 / 24.0,
+                                             1.0 / 120.0,
+                                             1.0 / 720.0,
+                                             1.0 / 5040.0,
+                                             1.0 / 40320.0,
+                                             1.0 / 362880.0,
+                                             1.0 / 3628800.0,
+                                             1.0 / 39916800.0,
+                                             1.0 / 479001600.0,
+                                             1.0 / 6227020800.0};
     Doubles rest[together], sum[together], rounded[together];
     Ints kept[together];
     for (std::size_t v = 0; v < together; ++v) {
@@ -53,33 +57,39 @@ inline void exponentials(double *at, double rate, double offset) {
         rounded[v] = x * 1.44269504088896340736 + round;
         const Doubles k = rounded[v] - round;
         rest[v] = (x - k * log2_high) - k * log2_low;
-        sum[v] = rest[v] * (1.0 / 6227020800.0) + inverse_factorials[0];
+        sum[v] = rest[v] * inverse_factorials[power] + inverse_factorials[power - 1];
     }
-    for (std::size_t j = 1; j < 13; ++j)
+    for (int j = power - 2; j >= 0; --j)
         for (std::size_t v = 0; v < together; ++v)
             sum[v] = sum[v] * rest[v] + inverse_factorials[j];
     for (std::size_t v = 0; v < together; ++v) {
         // The low bits of the rounded number are k; moved to the exponent they are 2^k.
-        const Ints power = ((Ints)rounded[v] + 1023) << 52;
-        const Doubles found = sum[v] * (Doubles)power * inverse_root;
+        const Ints two = ((Ints)rounded[v] + 1023) << 52;
+        const Doubles found = sum[v] * (Doubles)two * inverse_root;
         const Doubles masked = (Doubles)((Ints)found & kept[v]);
         std::memcpy(at + lanes * v, &masked, sizeof(masked));
     }
 }
 
-} // namespace
-
-void gaussian_values(double *r, std::size_t n, double rate, double shift) {
+template <int power> void all_values(double *r, std::size_t n, double rate, double shift) {
     constexpr std::size_t step = lanes * together;
     std::size_t i = 0;
     for (; i + step <= n; i += step)
-        exponentials(r + i, rate, shift);
+        exponentials<power>(r + i, rate, shift);
     if (i < n) {
         double last[step] = {};
         std::memcpy(last, r + i, (n - i) * sizeof(double));
-        exponentials(last, rate, shift);
+        exponentials<power>(last, rate, shift);
         std::memcpy(r + i, last, (n - i) * sizeof(double));
     }
+}
+
+} // namespace
+
+void gaussian_values(double *r, std::size_t n, double rate, double shift, bool coarse) {
+    if (coarse)
+        return all_values<coarse_power>(r, n, rate, shift);
+    all_values<fine>(r, n, rate, shift);
 }
 
 } // namespace thetahat::neighbors
