@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.source import Block
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.density import Novelty, require_sample_count
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array, Matrix
@@ -215,7 +216,7 @@ def class_shares(found: Array, priors: Any, who: str) -> Array:
     """The class probabilities: the given ones if there are any, else the shares of the rows."""
     if priors is None:
         return found
-    given = np.asarray(priors, dtype=np.float64)
+    given = numbers(priors, "priors", who, finite=False)
     if given.shape != found.shape:
         raise ParameterError(
             f"{who}: Number of priors must match number of classes: priors has shape "

@@ -145,6 +145,6 @@ def _require_room(counts: Array, who: str) -> None:
     require_memory(
         int(min(counts.sum(), 1e18)) * 16,
         f"{who}: a histogram with {prod(counts.tolist()):.3g} cells",
-        "Use fewer bins, a smaller range with bounds=..., or DensityTree, whose cells adapt to the "
-        "data.",
+        "Use fewer bins, a smaller margin, a smaller range with bounds=..., or DensityTree, whose "
+        "cells adapt to the data.",
     )

@@ -123,18 +123,19 @@ class Grid(CheckedValue):
         return bins
 
     def sum_of_squares(self) -> float:
-        """Σ p̂²V over all cells."""
-        volumes = np.ones(len(self.counts))
-        for edges, column in zip(
-            self.edges, self.bins_of(np.arange(len(self.counts))).T, strict=True
-        ):
-            volumes *= np.diff(edges)[column]
+        """Σ p̂²V over all cells; infinite where that is too large for a number."""
+        logs = np.zeros(len(self.counts))
+        bins = self.bins_of(np.arange(len(self.counts)))
+        for edges, column in zip(self.edges, bins.T, strict=True):
+            logs += np.log(np.diff(edges))[column]
         shares = (self.counts + self.smoothing) / self.total
-        found = float((shares / volumes) @ shares)
-        if self.smoothing > 0:
-            # Empty cells have weight α: all cells, without those that are occupied.
-            every = prod(float((1 / np.diff(each)).sum()) for each in self.edges)
-            found += (self.smoothing / self.total) ** 2 * (every - float((1 / volumes).sum()))
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            found = float(np.exp(2 * np.log(shares) - logs).sum())
+            if self.smoothing > 0:
+                # Empty cells have weight α: all cells, without those that are occupied.
+                every = prod(float((1 / np.diff(each)).sum()) for each in self.edges)
+                empty = every - float(np.exp(-logs).sum())
+                found += (self.smoothing / self.total) ** 2 * empty
         return found
 
 
