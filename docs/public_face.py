@@ -27,6 +27,7 @@ _FAMILIES = {
     "ensemble": "Ensembles",
     "density": "Densities",
     "covariance": "Covariances",
+    "generative": "Generative classifiers",
     "decomposition": "Decompositions",
     "semi_supervised": "Semi-supervised learning",
     "structured": "Structured outputs",
@@ -52,6 +53,8 @@ _ROOMS = {
     "averaging": "model averaging",
     "local": "local fits",
     "reduction": "fewer rows",
+    "histogram": "histograms",
+    "kernel_density": "kernels",
 }
 """Titles of the folders below a family, in order; others follow under their own names."""
 

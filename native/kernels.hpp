@@ -48,6 +48,7 @@ void bind_class_slopes(nb::module_ &module);
 void bind_gradient_tree(nb::module_ &module);
 void bind_sorted_columns(nb::module_ &module);
 void bind_statistic_tree(nb::module_ &module);
+void bind_density_sums(nb::module_ &module);
 void bind_nearest_rows(nb::module_ &module);
 void bind_neighbor_graph(nb::module_ &module);
 void bind_near_products(nb::module_ &module);

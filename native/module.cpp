@@ -45,6 +45,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_gradient_tree(module);
     thetahat::bind_sorted_columns(module);
     thetahat::bind_statistic_tree(module);
+    thetahat::bind_density_sums(module);
     thetahat::bind_nearest_rows(module);
     thetahat::bind_neighbor_graph(module);
     thetahat::bind_near_products(module);

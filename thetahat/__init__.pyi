@@ -30,6 +30,7 @@ from thetahat.evaluation import statistics as statistics
 from thetahat.evaluation.tree_pruning.prune import prune as prune
 from thetahat.foundation.config import config as config
 from thetahat.mathematics import autodiff as autodiff
+from thetahat.mathematics import binning as binning
 from thetahat.mathematics import distances as distances
 from thetahat.mathematics import distributions as distributions
 from thetahat.mathematics import kernels as kernels
@@ -63,6 +64,8 @@ from thetahat.models.decomposition.principal.random_projection import johnson_li
 from thetahat.models.decomposition.principal.truncated_svd import TruncatedSVD as TruncatedSVD
 from thetahat.models.density.density_forest import DensityForest as DensityForest
 from thetahat.models.density.density_tree import DensityTree as DensityTree
+from thetahat.models.density.histogram.histogram import Histogram as Histogram
+from thetahat.models.density.kernel_density.kernel_density import KernelDensity as KernelDensity
 from thetahat.models.ensemble.adaboost.adaboost_classifier import AdaBoostClassifier as AdaBoostClassifier
 from thetahat.models.ensemble.adaboost.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
 from thetahat.models.ensemble.averaging.bayesian_model_averaging import BayesianModelAveraging as BayesianModelAveraging
@@ -83,6 +86,7 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor impo
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
 from thetahat.models.gaussian_process.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
+from thetahat.models.generative.bayes_classifier import BayesClassifier as BayesClassifier
 from thetahat.models.generative.linear_discriminant_analysis import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from thetahat.models.generative.naive_bayes.bernoulli_nb import BernoulliNB as BernoulliNB
 from thetahat.models.generative.naive_bayes.categorical_nb import CategoricalNB as CategoricalNB
@@ -216,6 +220,7 @@ __all__ = [
     "BaggingRegressor",
     "BallTree",
     "BasisRegression",
+    "BayesClassifier",
     "BayesianLinearRegression",
     "BayesianModelAveraging",
     "BayesianModelAveragingClassifier",
@@ -254,6 +259,7 @@ __all__ = [
     "HalfspaceLP",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "Histogram",
     "HoldOut",
     "HuberRegressor",
     "IncrementalPCA",
@@ -261,6 +267,7 @@ __all__ = [
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "KNeighborsTransformer",
+    "KernelDensity",
     "KernelDiscriminantAnalysis",
     "KernelLogisticRegression",
     "KernelModel",
@@ -347,6 +354,7 @@ __all__ = [
     "best_halfspace",
     "best_threshold",
     "bias_variance",
+    "binning",
     "boolean_complement",
     "bootstrap",
     "calibration_curve",

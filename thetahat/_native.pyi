@@ -677,6 +677,20 @@ def grow_stump(
     columns: SortedColumns, bins: StumpBins, weight: FloatArray, left: FloatArray, threads: int
 ) -> TreeParts: ...
 
+class DensitySums:
+    def logs(
+        self,
+        queries: FloatArray,
+        kernel: int,
+        power: float,
+        factor: float,
+        width: float,
+        atol: float,
+        rtol: float,
+        result: FloatArray,
+        threads: int,
+    ) -> None: ...
+
 class NearestRows:
     def __init__(
         self,
@@ -693,6 +707,7 @@ class NearestRows:
     def n_nodes(self) -> int: ...
     @property
     def depth(self) -> int: ...
+    def density_sums(self, weights: FloatArray) -> DensitySums: ...
     def nearest(
         self, queries: FloatArray, distance: FloatArray, row: FloatArray, threads: int
     ) -> None: ...

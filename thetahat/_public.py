@@ -7,6 +7,7 @@ namespace by its kind: ``th.results`` has what functions return, ``th.errors`` w
 
 NAMESPACES = {
     "autodiff": "thetahat.mathematics.autodiff",
+    "binning": "thetahat.mathematics.binning",
     "data": "thetahat.data",
     "datasets": "thetahat.data.datasets",
     "distances": "thetahat.mathematics.distances",
@@ -75,6 +76,8 @@ _BY_MODULE = {
     "thetahat.models.decomposition.principal.truncated_svd": ("TruncatedSVD",),
     "thetahat.models.density.density_forest": ("DensityForest",),
     "thetahat.models.density.density_tree": ("DensityTree",),
+    "thetahat.models.density.histogram.histogram": ("Histogram",),
+    "thetahat.models.density.kernel_density.kernel_density": ("KernelDensity",),
     "thetahat.models.ensemble.adaboost.adaboost_classifier": ("AdaBoostClassifier",),
     "thetahat.models.ensemble.adaboost.adaboost_regressor": ("AdaBoostRegressor",),
     "thetahat.models.ensemble.bagging.bagging_classifier": ("BaggingClassifier",),
@@ -106,6 +109,7 @@ _BY_MODULE = {
     "thetahat.models.ensemble.combination.voting_classifier": ("VotingClassifier",),
     "thetahat.models.ensemble.combination.voting_regressor": ("VotingRegressor",),
     "thetahat.models.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
+    "thetahat.models.generative.bayes_classifier": ("BayesClassifier",),
     "thetahat.models.generative.linear_discriminant_analysis": ("LinearDiscriminantAnalysis",),
     "thetahat.models.generative.nearest_centroid": ("NearestCentroid",),
     "thetahat.models.generative.quadratic_discriminant_analysis": (

@@ -1,7 +1,7 @@
-"""Densities: trees and forests of them, beside kernel density estimates.
+"""Densities: trees and forests of them, beside kernel density estimates, and these themselves.
 
-A call fits 100,000 rows and asks for the densities of a thousand new ones; quality is the mean
-surprise −log p(x) of those.
+A call fits the rows (100,000 for trees) and asks for the densities of new ones, or of the same
+rows; quality is the mean surprise −log p(x) of those.
 """
 
 from __future__ import annotations
@@ -52,7 +52,54 @@ def surprise(data: Data, logs: Any) -> float:
 KERNEL = "scikit-learn KernelDensity"
 OPEN_GAUSSIAN = {"criterion": "entropy", "leaf": "gaussian", "margin": float("inf")}
 
+
+def plane(n: int) -> Callable[[bool], Data]:
+    """Normal rows in two columns, at which the density is asked for as well."""
+
+    def build(quick: bool) -> Data:
+        rows = np.random.default_rng(0).standard_normal((1500 if quick else n, 2))
+        return {"X": rows, "new": rows}
+
+    return build
+
+
+def iris(quick: bool) -> Data:
+    from sklearn.datasets import load_iris
+
+    rows = load_iris().data
+    return {"X": rows, "new": rows}
+
+
+def by_kernel(**parameters: Any) -> dict[str, Contender]:
+    """The same kernel density here and in scikit-learn."""
+    return {
+        OURS: describe("thetahat", "KernelDensity", **parameters),
+        KERNEL: describe("sklearn.neighbors", "KernelDensity", **parameters),
+    }
+
+
 CASES = (
+    Case(
+        "KernelDensity 20k×2, rtol 1e-4",
+        plane(20_000),
+        by_kernel(bandwidth="scott", rtol=1e-4),
+        surprise,
+        "mean −log p of the rows",
+    ),
+    Case(
+        "KernelDensity 20k×2, Epanechnikov, rtol 1e-4",
+        plane(20_000),
+        by_kernel(bandwidth="scott", kernel="epanechnikov", rtol=1e-4),
+        surprise,
+        "mean −log p of the rows",
+    ),
+    Case(
+        "KernelDensity 150×4",
+        iris,
+        by_kernel(bandwidth=0.4),
+        surprise,
+        "mean −log p of the rows",
+    ),
     Case(
         "DensityForest 100k×5, 50 trees",
         heaps(100_000, 5),

@@ -28,7 +28,7 @@ struct MomentPlan {
     const double *features, *weights, *values;
 };
 
-constexpr int gaussian = 6;
+constexpr int gaussian = 6, logistic = 8, sigmoid = 9, exponential = 11;
 constexpr double inverse_root_two_pi = 0.39894228040143267794;
 
 // K(s) of all numbers, in place.
@@ -67,16 +67,18 @@ inline void smooth(int kernel, double *s, std::size_t n) {
         return each([](double x) { return exponential_below(-0.5 * x * x) * inverse_root_two_pi; });
     case 7:
         return inside([](double x) { return pi / 4.0 * std::cos(pi / 2.0 * x); });
-    case 8:
+    case logistic:
         return each([](double x) {
             const double decay = exponential_below(-x);
             return decay / ((1.0 + decay) * (1.0 + decay));
         });
-    case 9:
+    case sigmoid:
         return each([](double x) {
             const double decay = exponential_below(-x);
             return 2.0 / pi * decay / (1.0 + decay * decay);
         });
+    case exponential:
+        return each([](double x) { return 0.5 * exponential_below(-x); });
     default:
         return each([](double x) {
             const double scaled = (x < 1e4 ? x : 1e4) * root_half;
@@ -85,7 +87,7 @@ inline void smooth(int kernel, double *s, std::size_t n) {
     }
 }
 
-constexpr int n_smoothing_kernels = 11;
+constexpr int n_smoothing_kernels = 12;
 
 // Takes rows as the lists of a search do, and adds them to A and B of one query.
 class LocalMoments {

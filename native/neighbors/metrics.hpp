@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "core/simd4.hpp"
 
@@ -57,6 +58,27 @@ struct Differences { // the number of columns that differ
     }
     double bound(double) const { return 0.0; }
 };
+
+// work(number of columns if it is known to the compiler, else 0; metric) for the power p of terms.
+template <typename Work>
+void with_metric(double p, bool counts_differences, std::size_t d, const Work &work) {
+    constexpr std::integral_constant<int, 0> any{};
+    if (counts_differences)
+        return work(any, Differences{});
+    if (p == 2.0 && d == 1)
+        return work(std::integral_constant<int, 1>{}, Squares{});
+    if (p == 2.0 && d == 2)
+        return work(std::integral_constant<int, 2>{}, Squares{});
+    if (p == 2.0 && d == 3)
+        return work(std::integral_constant<int, 3>{}, Squares{});
+    if (p == 2.0)
+        return work(any, Squares{});
+    if (p == 1.0)
+        return work(any, Absolutes{});
+    if (p == std::numeric_limits<double>::infinity())
+        return work(any, Largest{});
+    return work(any, Powers{p});
+}
 
 template <typename Metric, typename V> V joined(const V &a, const V &b) {
     if constexpr (Metric::takes_largest)

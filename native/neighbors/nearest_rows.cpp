@@ -15,6 +15,7 @@
 
 #include "core/parallel.hpp"
 #include "kernels.hpp"
+#include "neighbors/density_sums.hpp"
 #include "neighbors/local_moments.hpp"
 #include "neighbors/nearest_list.hpp"
 #include "neighbors/tree_search.hpp"
@@ -25,10 +26,9 @@ namespace thetahat {
 namespace neighbors {
 
 constexpr std::size_t queries_per_piece = 64;
-constexpr std::size_t scanned_together = 16;     // queries
-constexpr std::size_t scanned_bytes = 1u << 17;  // of points, while they are in the cache
-constexpr std::size_t worth_ordering = 1u << 10; // queries
-constexpr double worth_sharing = 2e4;            // multiplications, about ten microseconds
+constexpr std::size_t scanned_together = 16;    // queries
+constexpr std::size_t scanned_bytes = 1u << 17; // of points, while they are in the cache
+constexpr double worth_sharing = 2e4;           // multiplications, about ten microseconds
 
 class NearestRows {
   public:
@@ -45,7 +45,7 @@ class NearestRows {
                                 alternating ? Axis::alternating : Axis::widest,
                                 random ? Pivot::random : Pivot::median, seed};
         nb::gil_scoped_release unlocked;
-        tree_ = std::make_unique<KdTree>(from, n, d, plan, threads);
+        tree_ = std::make_shared<const KdTree>(from, n, d, plan, threads);
     }
 
     std::size_t n_nodes() const { return tree_->nodes.size(); }
@@ -161,6 +161,13 @@ class NearestRows {
             [](std::size_t, LocalMoments &sums) { sums.flush(); });
     }
 
+    // The same rows with weights, for sums of a kernel over all of them.
+    DensitySums density_sums(Vector<const double> weights) const {
+        require(weights.shape(0) == tree_->n, "there must be one weight per row");
+        require(!counts_differences_, "numbers of differences have no bounds on boxes");
+        return DensitySums(tree_, p_, weights.data());
+    }
+
   private:
     void check_radii(const Matrix<const double> &queries,
                      const Vector<const double> &radius) const {
@@ -173,20 +180,9 @@ class NearestRows {
     void visit(const double *queries, std::size_t m, int threads, const Start &start,
                const Finish &finish) const {
         start([&](const auto &list) {
-            if (counts_differences_)
-                return run<0>(Differences{}, queries, m, threads, list, finish);
-            if (p_ == 2.0) {
-                if (tree_->d == 2)
-                    return run<2>(Squares{}, queries, m, threads, list, finish);
-                if (tree_->d == 3)
-                    return run<3>(Squares{}, queries, m, threads, list, finish);
-                return run<0>(Squares{}, queries, m, threads, list, finish);
-            }
-            if (p_ == 1.0)
-                return run<0>(Absolutes{}, queries, m, threads, list, finish);
-            if (p_ == infinity)
-                return run<0>(Largest{}, queries, m, threads, list, finish);
-            return run<0>(Powers{p_}, queries, m, threads, list, finish);
+            with_metric(p_, counts_differences_, tree_->d, [&](auto d, const auto &metric) {
+                run<decltype(d)::value>(metric, queries, m, threads, list, finish);
+            });
         });
     }
 
@@ -218,7 +214,7 @@ class NearestRows {
                            });
             return;
         }
-        const std::vector<std::uint32_t> order = by_leaf(metric, queries, m, threads);
+        const std::vector<std::uint32_t> order = by_leaf(tree, metric, queries, m, threads);
         const std::size_t size = m < 4 * queries_per_piece ? 8 : queries_per_piece;
         for_each_piece((m + size - 1) / size, threads, [&](std::size_t piece) {
             std::vector<Branch> waiting;
@@ -232,32 +228,9 @@ class NearestRows {
         });
     }
 
-    // The queries in the order of the leaves they descend into; none if that is not worth it.
-    template <typename Metric>
-    std::vector<std::uint32_t> by_leaf(const Metric &metric, const double *queries, std::size_t m,
-                                       int threads) const {
-        if (m < worth_ordering || tree_->n < worth_ordering || m >= (std::size_t{1} << 32))
-            return {};
-        const std::size_t d = tree_->d, size = 1024;
-        std::vector<std::uint32_t> place(m), order(m);
-        for_each_piece((m + size - 1) / size, threads, [&](std::size_t piece) {
-            for (std::size_t i = piece * size; i < std::min(m, (piece + 1) * size); ++i)
-                place[i] = tree_->nodes[leaf_near(*tree_, metric, queries + i * d)].first_group;
-        });
-        std::vector<std::uint32_t> start(tree_->points.size() / (4 * d) + 1, 0);
-        for (const std::uint32_t p : place)
-            ++start[p];
-        std::uint32_t before = 0;
-        for (std::uint32_t &count : start)
-            before += std::exchange(count, before);
-        for (std::size_t i = 0; i < m; ++i)
-            order[start[place[i]]++] = static_cast<std::uint32_t>(i);
-        return order;
-    }
-
     double p_;
     bool counts_differences_;
-    std::unique_ptr<KdTree> tree_;
+    std::shared_ptr<const KdTree> tree_;
 };
 
 } // namespace neighbors
@@ -272,6 +245,7 @@ void bind_nearest_rows(nb::module_ &module) {
              nb::arg("seed"), nb::arg("threads"))
         .def_prop_ro("n_nodes", &NearestRows::n_nodes)
         .def_prop_ro("depth", &NearestRows::depth)
+        .def("density_sums", &NearestRows::density_sums, nb::arg("weights").noconvert())
         .def("nearest", &NearestRows::nearest, nb::arg("queries").noconvert(),
              nb::arg("distance").noconvert(), nb::arg("row").noconvert(), nb::arg("threads"))
         .def("within", &NearestRows::within, nb::arg("queries").noconvert(),

@@ -2,10 +2,12 @@
 // its box, and come back to it only while it may hold a row near enough.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
+#include "core/parallel.hpp"
 #include "neighbors/kd_tree.hpp"
 #include "neighbors/metrics.hpp"
 
@@ -104,6 +106,31 @@ std::size_t leaf_near(const KdTree &tree, const Metric &metric, const double *qu
              (to_box<0>(tree, metric, query, child + 1) < to_box<0>(tree, metric, query, child));
     }
     return at;
+}
+
+constexpr std::size_t worth_ordering = 1u << 10; // queries
+
+// The queries in the order of the leaves they descend into; none if that is not worth it.
+template <typename Metric>
+std::vector<std::uint32_t> by_leaf(const KdTree &tree, const Metric &metric, const double *queries,
+                                   std::size_t m, int threads) {
+    if (m < worth_ordering || tree.n < worth_ordering || m >= (std::size_t{1} << 32))
+        return {};
+    const std::size_t d = tree.d, size = 1024;
+    std::vector<std::uint32_t> place(m), order(m);
+    for_each_piece((m + size - 1) / size, threads, [&](std::size_t piece) {
+        for (std::size_t i = piece * size; i < std::min(m, (piece + 1) * size); ++i)
+            place[i] = tree.nodes[leaf_near(tree, metric, queries + i * d)].first_group;
+    });
+    std::vector<std::uint32_t> start(tree.points.size() / (4 * d) + 1, 0);
+    for (const std::uint32_t p : place)
+        ++start[p];
+    std::uint32_t before = 0;
+    for (std::uint32_t &count : start)
+        before += std::exchange(count, before);
+    for (std::size_t i = 0; i < m; ++i)
+        order[start[place[i]]++] = static_cast<std::uint32_t>(i);
+    return order;
 }
 
 } // namespace thetahat::neighbors

@@ -28,3 +28,9 @@ def moments(distances, widths, reach, kernel, weights, values, phi, squared=Fals
         np.einsum("mn,mnk,mnl->mkl", g, phi, phi),
         np.einsum("mn,mnk,nt->mkt", g, phi, values),
     )
+
+
+def log_density_sums(distances, kernel, width, weights):
+    """log Σ_i w_i K(d_i/h) of every query, by adding all rows."""
+    with np.errstate(divide="ignore"):
+        return np.log((weights * kernel.value(distances / width)).sum(axis=1))

@@ -1,4 +1,4 @@
-"""Draw rows at random: shuffles, subsets, the bootstrap, weighted and rejection sampling.
+"""Draw rows at random: shuffles, subsets, the bootstrap, weighted, rejection, synthetic rows.
 
 The bootstrap draws n of n rows with replacement. A row is in none of the draws with probability
 
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from thetahat.data.synthetic import synthetic_rows
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
@@ -29,6 +30,7 @@ __all__ = [
     "shuffle",
     "subset_features",
     "subset_rows",
+    "synthetic_rows",
     "weighted_indices",
 ]
 

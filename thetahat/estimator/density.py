@@ -6,11 +6,12 @@ log p(x),   x ~ p,   score = Σ wᵢ log p(xᵢ) / Σ wᵢ,   novelty(x) = −lo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import DensityMixin
 
+from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_weight
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import whole
@@ -96,6 +97,15 @@ class DensityModel(DensityMixin, Novelty, ABC):
     @abstractmethod
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
         """Draw independent rows from the fitted density."""
+
+    def _counted(self, X: Any, sample_weight: Any) -> tuple[InMemory, Array]:
+        """Rows of positive weight, and their weights."""
+        source = cast(InMemory, self._open(X, None, sample_weight, supervised=False))
+        if source.weight is None:
+            return source, np.ones(source.n_rows)
+        if not source.weight.all():
+            source = source.take(np.flatnonzero(source.weight))
+        return source, cast(Array, source.weight)
 
     def score_samples(self, X: Any) -> Array:
         """Compute the log-density of every row; the same as `log_density`.

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.source import Block
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.density import Novelty, require_sample_count
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array, Matrix
@@ -235,12 +236,7 @@ def class_shares(found: Array, priors: Any, who: str, name: str = "priors") -> A
     """The class probabilities: the given ones if there are any, else the shares of the rows."""
     if priors is None:
         return found
-    try:
-        given = np.asarray(priors, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(
-            f"{who}: {name}={priors!r:.80} must be an array with one number ≥ 0 per class."
-        ) from None
+    given = numbers(priors, name, who, finite=False)
     if given.shape != found.shape:
         raise ParameterError(
             f"{who}: Number of priors must match number of classes: {name} has shape "

@@ -12,7 +12,7 @@ from thetahat.models.neighbors.search.around import Terms
 
 NAMES = [
     "uniform", "triangular", "epanechnikov", "quartic", "triweight", "tricube", "gaussian",
-    "cosine", "logistic", "sigmoid", "silverman",
+    "cosine", "logistic", "sigmoid", "silverman", "exponential",
 ]  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def test_arguments_that_do_not_agree_are_refused():
     search.moments(*good)
     bad = {
         0: draw(3, 1), 1: np.ones(2), 4: draw(8, 2), 5: np.ones(4), 8: np.array([0, 5, 1]),
-        7: np.array([0, 1, 2]), 9: 11, 13: np.zeros((3, 8)), 14: np.zeros((2, 3)),
+        7: np.array([0, 1, 2]), 9: 12, 13: np.zeros((3, 8)), 14: np.zeros((2, 3)),
     }  # fmt: skip
     for place, value in bad.items():
         with pytest.raises(ValueError, match=r"must|known"):

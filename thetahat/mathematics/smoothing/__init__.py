@@ -12,11 +12,18 @@ from thetahat.mathematics.smoothing.bounded import (
     Uniform,
 )
 from thetahat.mathematics.smoothing.neighbor_width import Nearest
-from thetahat.mathematics.smoothing.unbounded import Gaussian, Logistic, Sigmoid, Silverman
+from thetahat.mathematics.smoothing.unbounded import (
+    Exponential,
+    Gaussian,
+    Logistic,
+    Sigmoid,
+    Silverman,
+)
 
 __all__ = [
     "Cosine",
     "Epanechnikov",
+    "Exponential",
     "Gaussian",
     "Logistic",
     "Nearest",

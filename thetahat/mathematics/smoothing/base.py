@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cache
-from math import gamma, inf, pi
+from math import gamma, inf, log, pi
 from typing import Any, ClassVar
 
 import numpy as np
@@ -124,6 +124,59 @@ class SmoothingKernel(Part, ABC):
         surface = 2 * pi ** (d / 2) / gamma(d / 2)
         squares = _radial_squares(self, d - 1)
         return float((d**3 * squares / (surface * moment**2)) ** (1 / (d + 4)))
+
+    def log_radial_moment(self, power: int) -> float:
+        """Compute log m_p, also where m_p is too large for a number. Cost: O(1).
+
+        Parameters
+        ----------
+        power : int
+            The power of s under the integral (p). Must not be negative.
+
+        Returns
+        -------
+        float
+        """
+        try:
+            return log(self.radial_moment(power))
+        except OverflowError:
+            raise ParameterError(
+                f"{type(self).__name__}: its moment of order {power} is too large for a number. "
+                "Use Gaussian() or Exponential(), or fewer columns."
+            ) from None
+
+    def draw_radii(self, n: int, n_columns: int, rng: np.random.Generator) -> Array:
+        """Draw lengths ‖u‖ of points u with the density K(‖u‖)/mass on ℝ^d. Cost: O(n).
+
+        Parameters
+        ----------
+        n : int
+            Number of lengths to draw. Must not be negative.
+        n_columns : int
+            The dimension (d), at least 1.
+        rng : numpy Generator
+            Generator of the random numbers that are used.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        found = np.empty(n)
+        todo = np.arange(n)
+        while todo.size:
+            drawn, accepted = self._proposed_radii(todo.size, n_columns, rng)
+            found[todo] = drawn
+            todo = todo[rng.random(todo.size) > accepted]
+        return found
+
+    def _proposed_radii(
+        self, n: int, n_columns: int, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
+        """Draws from a density above s^{d−1}·K(s), and the probability to accept each."""
+        raise ParameterError(
+            f"{type(self).__name__} has negative values, so that it is not a density and cannot be "
+            "drawn from. Use a kernel without negative values, such as Gaussian()."
+        )
 
     def mass(self, n_columns: int) -> float:
         """Compute the integral of K(‖u‖) over ℝ^d. Cost: O(1).

@@ -37,6 +37,12 @@ class PowerKernel(SmoothingKernel):
     def radial_moment(self, power: int) -> float:
         return self._factor / self.inner * _beta((power + 1) / self.inner, self.outer + 1)
 
+    def _proposed_radii(
+        self, n: int, n_columns: int, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
+        share = rng.beta(n_columns / self.inner, self.outer + 1, size=n)
+        return share ** (1 / self.inner), np.ones(n)
+
     @property
     def roughness(self) -> float:
         return 2 * self._factor**2 / self.inner * _beta(1 / self.inner, 2 * self.outer + 1)
@@ -179,6 +185,13 @@ class Cosine(SmoothingKernel):
             total += term / (power + k + 1)
             term *= -((pi / 2) ** 2) / ((k + 1) * (k + 2))
         return pi / 4 * total
+
+    def _proposed_radii(
+        self, n: int, n_columns: int, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
+        # cos(πs/2) ≤ 1 − s², and s² of the latter has a beta distribution.
+        square = rng.beta(n_columns / 2, 2, size=n)
+        return np.sqrt(square), np.cos(pi / 2 * np.sqrt(square)) / (1 - square)
 
     @property
     def roughness(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -168,15 +168,6 @@ class CellModel(DensityModel):
             raise ParameterError(
                 f"{rule} margin=inf makes unbounded cells. {remedy} a finite margin."
             )
-
-    def _counted(self, X: Any, sample_weight: Any) -> tuple[InMemory, Array]:
-        """Rows of positive weight, and their weights."""
-        source = cast(InMemory, self._open(X, None, sample_weight, supervised=False))
-        if source.weight is None:
-            return source, np.ones(source.n_rows)
-        if not source.weight.all():
-            source = source.take(np.flatnonzero(source.weight))
-        return source, cast(Array, source.weight)
 
     def log_density(self, X: Any) -> Array:
         """Compute the natural logarithm of the density for each row.

@@ -14,6 +14,7 @@ from thetahat.foundation.errors import CapabilityError, DataError, ParameterErro
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.index import NeighborIndex
+from thetahat.models.neighbors.search.kernel_sums import KernelDensities
 from thetahat.models.neighbors.search.metric import named_distance
 
 OF_COLUMNS = [
@@ -27,7 +28,7 @@ OF_ROWS = [
 ]  # fmt: skip
 
 
-class SearchTree(CheckedValue):
+class SearchTree(KernelDensities, CheckedValue):
     """Shared by the trees: the queries."""
 
     data: Any

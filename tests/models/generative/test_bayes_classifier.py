@@ -1,0 +1,130 @@
+"""One density per class: Bayes' rule, novelty, samples, weights, refusals."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.datasets import load_iris
+from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KernelDensity as TheirKernelDensity
+
+import thetahat as th
+from tests.models.density.density_cases import CENTRES
+from thetahat.errors import DataError, ParameterError
+
+OPEN = {"criterion": "entropy", "leaf": "gaussian", "margin": np.inf}
+DENSITIES = {
+    "default": None,
+    "kernel": th.KernelDensity(bandwidth=0.4),
+    "histogram": th.Histogram(bins=5, margin=1.0, smoothing=0.1),
+    "factorised": th.Histogram(bins=5, margin=1.0, smoothing=0.1, factorised=True),
+    "tree": th.DensityTree(**OPEN),
+    "forest": th.DensityForest(**OPEN, n_estimators=5, random_state=0),
+    "scikit-learn's kernel": TheirKernelDensity(bandwidth=0.4),
+    "scikit-learn's mixture": GaussianMixture(random_state=0),
+}
+
+
+def heaps(n=300, seed=0):
+    random = np.random.default_rng(seed)
+    codes = random.integers(0, 3, n)
+    rows = CENTRES[codes] + 0.4 * random.standard_normal((n, 2))
+    return rows, np.array(["a", "b", "c"])[codes]
+
+
+@pytest.mark.parametrize("name", DENSITIES)
+def test_bayes_rule_with_any_density(name):
+    X, y = heaps()
+    model = th.BayesClassifier(DENSITIES[name]).fit(X, y)
+    assert model.score(*heaps(200, 1)) > 0.97
+    logs = np.column_stack(
+        [
+            getattr(each, "log_density", each.score_samples)(X) + np.log(np.mean(y == label))
+            for each, label in zip(model.densities_, "abc", strict=True)
+        ]
+    )
+    np.testing.assert_allclose(model.predict_joint_log_proba(X), logs)
+    joint = np.exp(logs - logs.max(axis=1, keepdims=True))
+    wanted = joint / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), wanted, atol=1e-12)
+    np.testing.assert_allclose(np.exp(model.log_density(X)), np.exp(logs).sum(axis=1))
+
+
+@pytest.mark.parametrize("name", DENSITIES)
+def test_samples_have_labels_and_new_rows_are_novel(name):
+    X, y = heaps()
+    model = th.BayesClassifier(DENSITIES[name]).fit(X, y)
+    rows, labels = model.sample(300, random_state=0)
+    again = model.sample(300, random_state=0)
+    np.testing.assert_array_equal(rows, again[0])
+    assert (model.predict(rows) == labels).mean() > 0.9
+    for label, centre in zip("abc", CENTRES, strict=True):
+        assert np.abs(rows[labels == label].mean(axis=0) - centre).max() < 0.6
+    threshold = model.novelty_threshold(heaps(300, 2)[0], 0.05)
+    assert (model.novelty([[30.0, 30.0]]) > threshold).all()
+
+
+def test_priors_replace_the_shares_of_the_classes():
+    X, y = [[-1.0], [1.0], [1.2]], [0, 1, 1]
+    density = th.KernelDensity(bandwidth=1.0)
+    given = th.BayesClassifier(density, priors=[0.5, 0.5]).fit(X, y)
+    found = th.BayesClassifier(density).fit(X, y)
+    np.testing.assert_allclose(found.class_prior_, [1 / 3, 2 / 3])
+    ratio = norm.pdf(0.3, -1) / np.mean(norm.pdf(0.3, [1.0, 1.2]))
+    for model, odds in ((given, 1.0), (found, 0.5)):
+        p = model.posterior([[0.3]])[0]
+        assert p[0] / p[1] == pytest.approx(odds * ratio)
+
+
+def test_weights_are_repetitions():
+    X, y = heaps(90)
+    weight = np.random.default_rng(1).integers(0, 4, 90)
+    for density in (th.KernelDensity(bandwidth=0.5), th.Histogram(bins=4, smoothing=1)):
+        weighted = th.BayesClassifier(density).fit(X, y, sample_weight=weight)
+        repeated = th.BayesClassifier(density).fit(np.repeat(X, weight, 0), np.repeat(y, weight))
+        np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-12)
+
+
+def test_grid_search_over_the_bandwidth():
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(
+        th.BayesClassifier(th.KernelDensity()), {"density__bandwidth": [0.01, 0.3, 30.0]}
+    )
+    search.fit(X, y)
+    assert search.best_params_ == {"density__bandwidth": 0.3}
+    assert search.best_score_ > 0.95
+    assert cross_val_score(th.BayesClassifier(), X, y).mean() > 0.95
+
+
+def test_pickle_and_file(tmp_path):
+    X, y = heaps(60)
+    model = th.BayesClassifier(th.KernelDensity(bandwidth=0.4)).fit(X, y)
+    th.save(model, tmp_path / "model.theta")
+    for copy in (pickle.loads(pickle.dumps(model)), th.load(tmp_path / "model.theta")):
+        np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
+
+
+def test_errors_of_a_density_name_the_class():
+    X, y = [[0.0], [1.0], [2.0], [5.0]], ["many", "many", "many", "one"]
+    with pytest.raises(DataError, match=r"class 'one' \(1 row\).*one sample"):
+        th.BayesClassifier(th.Histogram(bins=2)).fit(X, y)
+    with pytest.raises(DataError, match=r"class 'one'.*all rows of X are equal"):
+        th.BayesClassifier().fit(X, y)
+    with pytest.raises(ParameterError, match=r"class 'many' \(3 rows\).*bandwidth=0"):
+        th.BayesClassifier(th.KernelDensity(bandwidth=0)).fit(X, y)
+    with pytest.raises(DataError, match=r"class 'one'.*no rows of positive weight"):
+        th.BayesClassifier(th.KernelDensity()).fit(X, y, sample_weight=[1, 1, 1, 0])
+
+
+def test_wrong_parameters_are_refused():
+    X, y = heaps(30)
+    for density in (3, "kernel", th.Ridge()):
+        with pytest.raises(ParameterError, match="not a density estimator"):
+            th.BayesClassifier(density).fit(X, y)
+    with pytest.raises(ParameterError, match="takes no sample_weight"):
+        th.BayesClassifier(GaussianMixture()).fit(X, y, sample_weight=np.ones(30))
+    for priors in ([0.5, 0.5], [0.5, 0.6, 0.1], [1.5, -0.5, 0.0]):
+        with pytest.raises(ParameterError, match=r"[Pp]riors"):
+            th.BayesClassifier(th.KernelDensity(), priors=priors).fit(X, y)

@@ -1,0 +1,162 @@
+"""A Bayes classifier from any density estimator: p(c | x) ∝ π_c·p_c(x), one density per class."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.synthetic import synthetic_rows
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.generative_classifier import GenerativeClassifier, class_shares
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array, Matrix
+from thetahat.models.density.kernel_density.kernel_density import KernelDensity
+
+
+@with_parameters
+class BayesClassifier(GenerativeClassifier):
+    """Bayes classifier: one density per class, fitted by any density estimator.
+
+    Formula: p(c | x) = π_c·p_c(x)/p(x) with p(x) = Σ_c π_c·p_c(x), and the prediction is
+    argmax_c π_c·p_c(x). If the densities are right, no classifier makes fewer errors.
+
+    The model also says how unlikely a row is under all classes (`novelty`), and draws rows with
+    labels (`sample`). `KernelDensity`, `Histogram`, `DensityTree` and `DensityForest` give
+    classifiers whose regions have any shape; with ``Histogram(factorised=True)`` the columns are
+    independent in every class (naive Bayes).
+
+    Cost: one fit of the density per class on its rows; a prediction evaluates all densities.
+
+    Parameters
+    ----------
+    density : density estimator or None, default=None
+        The density of each class is a clone of it. Any estimator with ``fit`` and ``log_density``
+        or ``score_samples``, of this library or of scikit-learn. None uses a `KernelDensity` whose
+        bandwidth is found by cross-validation.
+    priors : array-like of shape (n_classes,) or None, default=None
+        The class probabilities (π), in the order of ``classes_``. Numbers ≥ 0 with the sum 1. None
+        uses the shares of the classes in the training rows.
+
+    Attributes
+    ----------
+    densities_ : list of density estimators
+        The fitted density of each class, in the order of ``classes_``.
+    class_prior_ : array of shape (n_classes,)
+        The class probabilities (π) that are used.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> X = [[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0]]
+    >>> y = ["left", "left", "left", "right", "right", "right"]
+    >>> model = th.BayesClassifier(th.KernelDensity(bandwidth=0.5)).fit(X, y)
+    >>> model.predict([[-1.2], [0.3]])
+    array(['left', 'right'], dtype='<U5')
+    >>> bool(model.novelty([[9.0]]) > model.novelty([[1.4]]))
+    True
+    """
+
+    density: Any = None
+    priors: Any = None
+
+    _streams = False
+
+    @classmethod
+    def _example(cls) -> BayesClassifier:
+        return cls(KernelDensity(bandwidth=1.0))
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BayesClassifier:
+        """Fit one density to the rows of each class. Cost: one fit per class.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            Training rows with finite numbers.
+        y : array-like of shape (n,)
+            Class labels, of at least two classes.
+        sample_weight : array-like of shape (n,), optional
+            Row weights, which are passed on to the densities. A row of weight 2 counts as two equal
+            rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        density = self._checked_density(sample_weight)
+        source = cast(InMemory, self._open_classes(X, y, sample_weight))
+        codes = np.asarray(source.y).astype(np.int64)
+        found = np.bincount(codes, weights=source.row_weights, minlength=len(self.classes_))
+        self.class_prior_ = class_shares(found / found.sum(), self.priors, type(self).__name__)
+        self.densities_ = [
+            self._fitted(clone(density), source, np.flatnonzero(codes == code), code)
+            for code in range(len(self.classes_))
+        ]
+        return self
+
+    def _checked_density(self, sample_weight: Any) -> Any:
+        density = self.density
+        if density is None:
+            density = KernelDensity(bandwidth="cross_validation")
+        who = type(self).__name__
+        if not hasattr(density, "fit") or _log_method(density) is None:
+            raise ParameterError(
+                f"{who}: density={density!r:.80} is not a density estimator; it needs fit, and "
+                "log_density or score_samples. Use th.KernelDensity(), for example."
+            )
+        if sample_weight is not None and not has_fit_parameter(density, "sample_weight"):
+            raise ParameterError(
+                f"{who}: {type(density).__name__}.fit takes no sample_weight. Leave the weights "
+                "out, or use a density that takes them, such as th.KernelDensity()."
+            )
+        return density
+
+    def _fitted(self, density: Any, source: InMemory, rows: Array, code: int) -> Any:
+        """The density of one class; its errors name the class."""
+        given: dict[str, Any] = {}
+        if source.weight is not None:
+            rows = rows[source.weight[rows] > 0]
+            given = {"sample_weight": source.weight[rows]}
+        label = self.classes_.tolist()[code]
+        about = f"{type(self).__name__}: the density of class {label!r} ({len(rows)} "
+        about += "row)" if len(rows) == 1 else "rows)"
+        if not len(rows):
+            raise DataError(
+                f"{about} has no rows of positive weight. Add rows of this class, or leave it out."
+            )
+        try:
+            return density.fit(source.X[rows], **given)
+        except ParameterError as failure:
+            raise ParameterError(f"{about} cannot be fitted. {failure}") from failure
+        except ValueError as failure:
+            raise DataError(f"{about} cannot be fitted. {failure}") from failure
+
+    def _joint(self, rows: Matrix) -> Array:
+        check_is_fitted(self)
+        joint = np.empty((rows.shape[0], len(self.densities_)), dtype=rows.dtype)
+        with np.errstate(divide="ignore"):
+            priors = np.log(self.class_prior_)
+        for code, density in enumerate(self.densities_):
+            logs = getattr(density, str(_log_method(density)))(rows)
+            joint[:, code] = np.asarray(logs) + priors[code]
+        return joint
+
+    def _class_shares(self) -> Array:
+        return self.class_prior_
+
+    def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
+        drawn = synthetic_rows(self.densities_[code], n_samples, rng)
+        return np.asarray(drawn[0] if isinstance(drawn, tuple) else drawn)
+
+
+def _log_method(density: Any) -> str | None:
+    return next((each for each in ("log_density", "score_samples") if hasattr(density, each)), None)
