@@ -13,7 +13,13 @@
 // minimum of the parabola, or to the next bound or kink. If η ≤ 0 (K is not positive semi-definite)
 // a tiny η takes the pair to a bound; the objective decreases in any case.
 //
-// Each step passes twice over all variables, by one thread, in four lanes whose minima are joined
+// Variables that no pair would move, because a bound or kink holds them against all others, are
+// settled. Once few are not, many steps are taken with these alone, whose rows of K are gathered
+// into short ones, and then the derivatives of all are brought up to date: two rows of K for each
+// two variables that have moved, so that this never costs more than as many steps of all. A linear
+// kernel of few columns, which leaves few variables free and takes many steps, gains most.
+//
+// Each step passes twice over its variables, by one thread, in four lanes whose minima are joined
 // in a fixed order. Rows of K may be computed by several threads, without changing their bits.
 #pragma once
 
@@ -180,9 +186,90 @@ inline double floor_of(const Problem &p, std::size_t v) {
     return p.kink > 0.0 && p.beta[v] > 0.0 ? std::max(0.0, p.lower[v]) : p.lower[v];
 }
 
+// Rows of the kernel for some of the variables, gathered when they are first used.
+template <typename T, typename Rows> struct Part {
+    Rows &rows;
+    const std::vector<std::size_t> &which;
+    std::vector<std::vector<T>> gathered;
+
+    Part(Rows &rows, const std::vector<std::size_t> &which)
+        : rows(rows), which(which), gathered(which.size()) {}
+
+    template <typename Source> const T *row(std::size_t i, const Source &source) {
+        if (gathered[i].empty()) {
+            const T *whole = rows.row(which[i], source);
+            gathered[i].resize(which.size());
+            for (std::size_t k = 0; k < which.size(); ++k)
+                gathered[i][k] = whole[which[k]];
+        }
+        return gathered[i].data();
+    }
+};
+
+// The variables of a range that some pair would move: not held at a bound or kink by all others.
+inline void add_unsettled(const Problem &p, const Sides &sides, std::size_t from, std::size_t to,
+                          double lowest_rise, double highest_fall,
+                          std::vector<std::size_t> &which) {
+    for (std::size_t v = from; v < to; ++v)
+        if (p.gradient[v] + sides.rise[v] <= highest_fall ||
+            p.gradient[v] + sides.fall[v] >= lowest_rise)
+            which.push_back(v);
+}
+
+constexpr std::size_t least_to_part = 32, largest_part = 512;
+constexpr std::int64_t steps_between_parts = 32, steps_after_part = 8;
+constexpr int deepest = 2;             // a part has parts
+constexpr double part_tolerance = 0.1; // of the violation when the part is taken
+
+template <int depth, typename Rows, typename Source>
+std::tuple<std::int64_t, double, bool> descend(const Problem &p, Rows &rows, const Source &source,
+                                               std::int64_t limit, double tolerance);
+
+// Steps of the given variables alone; then the derivatives of all variables are brought up to date
+// and the least rise of each group is found. Returns the number of steps.
+template <int depth, typename Rows, typename Source>
+std::int64_t descend_part(const Problem &p, Sides &sides, Rows &rows, const Source &source,
+                          const std::vector<std::size_t> &which, std::int64_t limit,
+                          double tolerance, Best *up) {
+    using T = std::remove_cvref_t<decltype(*rows.row(0, source))>;
+    const std::size_t size = which.size();
+    std::vector<double> numbers(5 * size);
+    double *own[5];
+    for (std::size_t k = 0; k < 5; ++k)
+        own[k] = numbers.data() + k * size;
+    const double *whole[5] = {p.diagonal, p.lower, p.upper, p.beta, p.gradient};
+    for (std::size_t k = 0; k < 5; ++k)
+        for (std::size_t a = 0; a < size; ++a)
+            own[k][a] = whole[k][which[a]];
+    const std::size_t split = static_cast<std::size_t>(
+        std::lower_bound(which.begin(), which.end(), p.split) - which.begin());
+    const Problem part{size, split, own[0], own[1], own[2], p.kink, own[3], own[4]};
+    Part<T, Rows> part_rows(rows, which);
+    const std::int64_t steps =
+        std::get<0>(descend<depth + 1>(part, part_rows, source, limit, tolerance));
+    std::vector<std::pair<std::size_t, double>> moved;
+    for (std::size_t a = 0; a < size; ++a)
+        if (own[3][a] != p.beta[which[a]]) {
+            moved.emplace_back(which[a], own[3][a] - p.beta[which[a]]);
+            p.beta[which[a]] = own[3][a];
+            sides.update(p, which[a]);
+        }
+    if (moved.size() % 2)
+        moved.emplace_back(moved.back().first, 0.0);
+    const std::size_t bounds[3] = {0, p.split, p.m};
+    for (std::size_t k = 0; k < moved.size(); k += 2) {
+        const T *first = rows.row(moved[k].first, source),
+                *second = rows.row(moved[k + 1].first, source);
+        for (int g = 0; g < (p.split < p.m ? 2 : 1); ++g)
+            up[g] = least_rise<true>(p, sides, bounds[g], bounds[g + 1], moved[k].second, first,
+                                     moved[k + 1].second, second);
+    }
+    return steps;
+}
+
 // Steps until no pair violates optimality by more than the tolerance, at most `limit`. Returns the
 // number of steps, the largest violation before the last one, and whether rounding stopped it.
-template <typename Rows, typename Source>
+template <int depth = 0, typename Rows, typename Source>
 std::tuple<std::int64_t, double, bool> descend(const Problem &p, Rows &rows, const Source &source,
                                                std::int64_t limit, double tolerance) {
     Sides sides(p);
@@ -191,12 +278,14 @@ std::tuple<std::int64_t, double, bool> descend(const Problem &p, Rows &rows, con
     using T = std::remove_cvref_t<decltype(*rows.row(0, source))>;
     const T *nothing = nullptr;
     Best up[2];
+    std::vector<std::size_t> which;
+    std::int64_t next_part = steps_between_parts;
     for (int g = 0; g < groups; ++g)
         up[g] = least_rise<false>(p, sides, bounds[g], bounds[g + 1], 0.0, nothing, 0.0, nothing);
     for (std::int64_t step = 0;; ++step) {
         Partner down{p.m, 0.0, -infinity};
         std::size_t i = p.m;
-        double violation = 0.0;
+        double violation = 0.0, highest[2] = {-infinity, -infinity};
         for (int g = 0; g < groups; ++g) {
             if (up[g].at == bounds[g + 1])
                 continue;
@@ -204,6 +293,7 @@ std::tuple<std::int64_t, double, bool> descend(const Problem &p, Rows &rows, con
             const Partner found =
                 best_partner(p, sides, bounds[g], bounds[g + 1], up[g].at, up[g].value, row);
             violation = std::max(violation, found.highest - up[g].value);
+            highest[g] = found.highest;
             if (found.gain > down.gain) {
                 down = found;
                 i = up[g].at;
@@ -213,6 +303,24 @@ std::tuple<std::int64_t, double, bool> descend(const Problem &p, Rows &rows, con
             return {step, violation, false};
         if (step >= limit)
             return {step, violation, false};
+        if constexpr (depth < deepest)
+            if (step >= next_part && p.m >= least_to_part) {
+                which.clear();
+                for (int g = 0; g < groups; ++g)
+                    add_unsettled(p, sides, bounds[g], bounds[g + 1], up[g].value, highest[g],
+                                  which);
+                next_part = step + steps_between_parts;
+                if (which.size() <= std::min(largest_part, p.m / 2)) {
+                    const std::int64_t taken =
+                        descend_part<depth>(p, sides, rows, source, which, limit - step,
+                                            std::max(tolerance, part_tolerance * violation), up);
+                    if (taken > 0) {
+                        step += taken - 1;
+                        next_part = step + steps_after_part;
+                        continue;
+                    }
+                }
+            }
         const std::size_t j = down.at;
         const T *row_i = rows.row(i, source), *row_j = rows.row(j, source);
         const double eta = std::max(least_bend, p.diagonal[i] + p.diagonal[j] -

@@ -20,16 +20,15 @@ namespace thetahat::neighbors {
 struct Squares {
     static constexpr bool takes_largest = false, bounded_by_boxes = true;
     double term(double gap) const { return gap * gap; }
-    Double4 term(const Double4 &gap) const { return gap * gap; }
+    Wide term(const Wide &gap) const { return gap * gap; }
     double bound(double sum) const { return sum; }
 };
 
 struct Absolutes {
     static constexpr bool takes_largest = false, bounded_by_boxes = true;
     double term(double gap) const { return std::fabs(gap); }
-    Double4 term(const Double4 &gap) const { // without the sign, which is the first bit
-        constexpr std::int64_t rest = std::numeric_limits<std::int64_t>::max();
-        return (Double4)((Int4)gap & Int4{rest, rest, rest, rest});
+    Wide term(const Wide &gap) const { // without the sign, which is the first bit
+        return (Wide)((WideMask)gap & std::numeric_limits<std::int64_t>::max());
     }
     double bound(double sum) const { return sum; }
 };
@@ -42,8 +41,10 @@ struct Powers {
     static constexpr bool takes_largest = false, bounded_by_boxes = true;
     double p;
     double term(double gap) const { return std::pow(std::fabs(gap), p); }
-    Double4 term(const Double4 &gap) const {
-        return Double4{term(gap[0]), term(gap[1]), term(gap[2]), term(gap[3])};
+    Wide term(Wide gap) const {
+        for (std::size_t i = 0; i < wide_size; ++i)
+            gap[i] = term(static_cast<double>(gap[i]));
+        return gap;
     }
     // The rounding of pow need not be monotonic.
     double bound(double sum) const { return sum * (1.0 - 1e-14); }
@@ -52,10 +53,7 @@ struct Powers {
 struct Differences { // the number of columns that differ
     static constexpr bool takes_largest = false, bounded_by_boxes = false;
     double term(double gap) const { return gap != 0.0 ? 1.0 : 0.0; }
-    Double4 term(const Double4 &gap) const {
-        const Double4 one = {1.0, 1.0, 1.0, 1.0};
-        return (Double4)((gap != 0.0) & (Int4)one);
-    }
+    Wide term(const Wide &gap) const { return (Wide)((gap != 0.0) & (WideMask)(Wide{} + 1.0)); }
     double bound(double) const { return 0.0; }
 };
 
@@ -97,8 +95,13 @@ V reduced(const Metric &metric, std::size_t d, const Gap &gap) {
     for (; j + 4 <= d; j += 4)
         for (std::size_t l = 0; l < 4; ++l)
             part[l] = joined<Metric>(part[l], metric.term(gap(j + l)));
-    for (std::size_t l = 0; j < d; ++j, ++l)
-        part[l] = joined<Metric>(part[l], metric.term(gap(j)));
+    // No loop, so that the partial sums stay in registers.
+    if (j < d)
+        part[0] = joined<Metric>(part[0], metric.term(gap(j)));
+    if (j + 1 < d)
+        part[1] = joined<Metric>(part[1], metric.term(gap(j + 1)));
+    if (j + 2 < d)
+        part[2] = joined<Metric>(part[2], metric.term(gap(j + 2)));
     return joined<Metric>(joined<Metric>(part[0], part[1]), joined<Metric>(part[2], part[3]));
 }
 

@@ -13,6 +13,13 @@
 
 namespace thetahat::neighbors {
 
+inline bool any(const WideMask &mask) {
+    std::int64_t found = 0;
+    for (std::size_t i = 0; i < wide_size; ++i)
+        found |= mask[i];
+    return found != 0;
+}
+
 // Offer the rows of some groups of a leaf to the list.
 template <int D, typename Metric, typename List>
 void scan(const KdTree &tree, const Metric &metric, const double *query, const Node &leaf,
@@ -20,11 +27,16 @@ void scan(const KdTree &tree, const Metric &metric, const double *query, const N
     const std::size_t d = D > 0 ? D : tree.d, n = leaf.end - leaf.begin;
     const double *points = tree.points.data() + (leaf.first_group + first_group) * 4 * d;
     for (std::size_t g = first_group; g < last_group; ++g, points += 4 * d) {
-        const Double4 distances = reduced<D, Double4>(
-            metric, d, [&](std::size_t j) { return query[j] - load4(points + 4 * j); });
+        double distances[4];
+        WideMask near = {};
         const double worst = list.worst();
-        const Int4 near = distances <= worst;
-        if (!(near[0] | near[1] | near[2] | near[3]))
+        for (std::size_t i = 0; i < 4; i += wide_size) {
+            const Wide some = reduced<D, Wide>(
+                metric, d, [&](std::size_t j) { return query[j] - load_wide(points + 4 * j + i); });
+            near |= some <= worst;
+            std::memcpy(distances + i, &some, sizeof some);
+        }
+        if (!any(near))
             continue;
         const std::uint32_t *rows = tree.order.data() + leaf.begin + 4 * g;
         const std::size_t some = std::min<std::size_t>(4, n - 4 * g);
@@ -45,20 +57,23 @@ double to_box(const KdTree &tree, const Metric &metric, const double *query, std
     };
     if constexpr (D > 0)
         return metric.bound(reduced<D, double>(metric, d, gap));
-    // The four partial sums of `reduced` at once.
-    Double4 part = {};
-    const Double4 zero = {};
-    std::size_t j = 0;
-    for (; j + 4 <= d; j += 4) {
-        const Double4 q = load4(query + j), below = load4(low + j) - q, above = q - load4(high + j);
-        const Double4 outside = below > above ? below : above;
-        part = joined<Metric>(part, metric.term(outside > 0.0 ? outside : zero));
+    // The four partial sums of `reduced`, as many at once as a register holds.
+    double part[4];
+    for (std::size_t l = 0; l < 4; l += wide_size) {
+        const Wide zero = {};
+        Wide sum = {};
+        for (std::size_t j = l; j + wide_size <= d; j += 4) {
+            const Wide q = load_wide(query + j), below = load_wide(low + j) - q,
+                       above = q - load_wide(high + j);
+            const Wide outside = below > above ? below : above;
+            sum = joined<Metric>(sum, metric.term(outside > 0.0 ? outside : zero));
+        }
+        std::memcpy(part + l, &sum, sizeof sum);
     }
-    for (std::size_t l = 0; j < d; ++j, ++l)
-        part[l] = joined<Metric>(static_cast<double>(part[l]), metric.term(gap(j)));
-    const double sums[4] = {part[0], part[1], part[2], part[3]};
+    for (std::size_t j = d - d % wide_size; j < d; ++j)
+        part[j % 4] = joined<Metric>(part[j % 4], metric.term(gap(j)));
     return metric.bound(
-        joined<Metric>(joined<Metric>(sums[0], sums[1]), joined<Metric>(sums[2], sums[3])));
+        joined<Metric>(joined<Metric>(part[0], part[1]), joined<Metric>(part[2], part[3])));
 }
 
 struct Branch {

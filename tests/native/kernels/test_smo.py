@@ -80,6 +80,36 @@ def test_all_sources_of_rows_take_the_same_steps(formula, slots):
         assert np.abs(beta - expected).max() < 1e-7, name
 
 
+@pytest.mark.parametrize("kink", [0.0, 0.2])
+@pytest.mark.parametrize("split", [None, 140])
+@pytest.mark.parametrize("slots", [3, 300])
+def test_steps_of_a_part_of_the_variables_end_at_the_optimum_of_all(slots, split, kink):
+    # A linear kernel of few columns leaves few variables between their bounds, so that most of the
+    # many steps use only a part of the variables; with 3 slots its rows are computed again.
+    X, linear, lower, upper, kink, split = problem(300, kink=kink, split=split)
+    X *= np.logspace(-1, 1, X.shape[1])
+    K = X @ X.T
+    kept = cache(300, slots)
+    columns = np.ascontiguousarray(X.T)
+    rest = (np.diag(K).copy(), lower, upper, kink, split)
+    beta, G = state(linear)
+    steps, violation, _, computed = _native.smo_columns(
+        columns, *FORMULAS["linear"], 1, *kept, *rest, beta, G, 10**6, 1e-6
+    )
+    assert steps > 300
+    assert computed < steps  # rows of the part are kept, even by a cache of 3 rows
+    assert violation <= 1e-6
+    assert np.abs(G - linear - K @ beta).max() < 1e-9 * np.abs(K).max()
+    for group in (slice(0, split), slice(split, 300)):
+        assert abs(beta[group].sum()) < 1e-10
+    _, left = smo(K, linear, lower, upper, kink, split, beta, 0, 1e-6)
+    assert left < 2e-6
+    beta, G = state(linear)
+    for limit in (10, 100):
+        taken = _native.smo_matrix(K, *rest, beta, G, limit, 1e-9)[0]
+        assert taken == limit
+
+
 def test_single_precision_rows_are_accurate():
     X, linear, lower, upper, kink, split = problem(300)
     K = kernel_matrix(X, X, *FORMULAS["rbf"])

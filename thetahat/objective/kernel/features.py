@@ -144,10 +144,10 @@ def gram_of(kernel: Kernel, X: Matrix, which: Array) -> Array:
         K = kernel.gram(X[which] if len(which) < X.shape[0] else X)
     # Blocks of rows, so that no second matrix is needed.
     for start in range(0, len(K), 512):
-        wrong = np.argwhere(~(np.abs(K[start : start + 512]) <= LARGEST_VALUE))
-        if not wrong.size:
+        some = K[start : start + 512]
+        if -LARGEST_VALUE <= some.min() and some.max() <= LARGEST_VALUE:
             continue
-        row, column = wrong[0] + [start, 0]
+        row, column = np.argwhere(~(np.abs(some) <= LARGEST_VALUE))[0] + [start, 0]
         raise DataError(
             f"{kernel!r} is {K[row, column]:g} for rows {which[row]} and {which[column]}, but must "
             f"be finite and at most {LARGEST_VALUE:g}, as larger squares overflow. Scale the "

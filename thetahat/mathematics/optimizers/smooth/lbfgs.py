@@ -6,6 +6,7 @@ problem with ``bounds``, an array of pairs (low, high), is minimised between the
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +82,12 @@ class LBFGS(Method):
             if not monitor.goes_on:
                 raise StopIteration
 
+        def evaluate(flat: Array) -> tuple[float, Array]:
+            found = evaluations(flat)
+            if evaluations.is_as_low(monitor.tolerance):
+                report(flat)
+            return found
+
         # The monitor alone decides when to stop, so SciPy's limits are set out of reach.
         options = {
             "maxcor": self.memory,
@@ -91,9 +98,9 @@ class LBFGS(Method):
             "maxls": 50,
         }
         minimize: Any = scipy.optimize.minimize
-        with one_blas_thread():
+        with one_blas_thread(), suppress(StopIteration):
             minimize(
-                evaluations,
+                evaluate,
                 evaluations.theta,
                 jac=True,
                 bounds=getattr(evaluations.problem, "bounds", None),
@@ -145,6 +152,17 @@ class Evaluations:
             return None
         start = value if self.origin is None else value - self.origin[1]
         return start + promised, -3.0 * gradient
+
+    def is_as_low(self, tolerance: float) -> bool:
+        """Whether the last point is a minimum to this tolerance, and as low as the one before.
+
+        Where the values differ by rounding errors only, SciPy's line search would refuse it, and
+        evaluate F many times without finding a lower point.
+        """
+        value = self.reached[1]
+        if not abs(self.value - value) <= NEARBY * abs(value):
+            return False
+        return _gap(self.problem, self.theta, self.gradient) <= tolerance
 
     def measure_from(self, theta: Array) -> None:
         """Use differences from F(θ) as values from now on."""

@@ -139,7 +139,8 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         return self
 
     def _fit_pairs(self, rows: InMemory, used: Array, codes: Array, weight: Array) -> None:
-        training, k = self._training_rows(rows), len(self.classes_)
+        k = len(self.classes_)
+        training = self._training_rows(rows, n_problems=k * (k - 1) // 2)
         given = training.are_a_matrix
         in_order = np.array_equal(used, np.arange(rows.n_rows))
         if not given and not in_order:

@@ -220,12 +220,14 @@ class SupportVectors(OfKernel):
             return Sigmoid(float(gamma), float(self.coef0))
         return kernel_of(self.kernel, rows.n_features, gamma, self.degree, self.coef0)
 
-    def _training_rows(self, rows: InMemory) -> TrainingRows:
-        """The rows for `_solve`: if they are few, their kernel matrix."""
+    def _training_rows(self, rows: InMemory, n_problems: int = 1) -> TrainingRows:
+        """The rows for `_solve`: if they are few and of several problems, their kernel matrix."""
         kernel, X = self.kernel_, in_double(_dense_if_small(rows.X))
-        if X.shape[0] <= FEW_ROWS and not isinstance(kernel, Precomputed):
-            return TrainingRows(Precomputed(), gram_of(kernel, X, np.arange(X.shape[0])))
-        return TrainingRows(kernel, in_double(rows.X))
+        if X.shape[0] > FEW_ROWS or isinstance(kernel, Precomputed):
+            return TrainingRows(kernel, in_double(rows.X))
+        if n_problems == 1 and compiled(kernel) is not None and isinstance(X, np.ndarray):
+            return TrainingRows(kernel, X)  # compiled code computes the rows that it needs
+        return TrainingRows(Precomputed(), gram_of(kernel, X, np.arange(X.shape[0])))
 
     def _solve(
         self,

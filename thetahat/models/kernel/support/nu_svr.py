@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.extremes import require_squares_of_target
+from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import more_than, positive_fraction
+from thetahat.foundation.types import Array
 from thetahat.models.kernel.support.regressor import SupportVectorRegressor
 from thetahat.models.kernel.support.start import filled
 from thetahat.objective.kernel.support_dual import BoxDual
@@ -64,30 +65,9 @@ class NuSVR(SupportVectorRegressor):
 
     _ranges = SupportVectorRegressor._ranges | {"C": more_than(0), "nu": positive_fraction}
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NuSVR:
-        """Fit the function and the width of the tube. Cost: between O(n²d) and O(n³).
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (n, d)
-            Training rows; for a precomputed kernel, the matrix of shape (n, n).
-        y : array-like of shape (n,)
-            Target values of the training rows.
-        sample_weight : array-like of shape (n,), optional
-            Row weights, which multiply C. A row of weight 2 counts as two equal rows. None gives
-            every row weight 1.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        source = self._open(X, y, sample_weight)
-        require_squares_of_target(source, who="NuSVR")
-        rows, used, weight = self._begin(source)
+    def _fit_tube(self, rows: InMemory, used: Array, weight: Array, targets: Array) -> None:
         n = len(used)
         cost, zero = self.C * weight, np.zeros(n)
-        targets = np.asarray(rows.y)[used].astype(np.float64)
         start = filled(cost, self.nu * float(cost.sum()) / 2)
         # Each row has a variable for either side of the tube; their sums are fixed.
         dual = BoxDual(
@@ -102,4 +82,3 @@ class NuSVR(SupportVectorRegressor):
         self.epsilon_ = max(0.0, (above - below) / 2)
         beta = found.beta[:n] + found.beta[n:]
         self._keep_function(rows, used, beta, (above + below) / 2, found)
-        return self

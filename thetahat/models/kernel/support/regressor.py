@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.foundation.types import Array
 from thetahat.models.kernel.support.machine import SupportVectors
@@ -46,6 +48,34 @@ class SupportVectorRegressor(RegressorMixin, OneFunction):
 
     _generative = False
     _parametric = False
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit the function and its tube. Cost: between O(n²d) and O(n³).
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Training rows; for a precomputed kernel, the matrix of shape (n, n).
+        y : array-like of shape (n,)
+            Target values of the training rows.
+        sample_weight : array-like of shape (n,), optional
+            Row weights, which multiply C. A row of weight 2 counts as two equal rows. None gives
+            every row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        source = self._open(X, y, sample_weight)
+        require_squares_of_target(source, who=type(self).__name__)
+        rows, used, weight = self._begin(source)
+        self._fit_tube(rows, used, weight, np.asarray(rows.y)[used].astype(np.float64))
+        return self
+
+    @abstractmethod
+    def _fit_tube(self, rows: InMemory, used: Array, weight: Array, targets: Array) -> None:
+        """Minimise the dual of the rows in use, and store the function."""
 
     def predict(self, X: Any) -> Array:
         """Predict f(x) + b. Cost: O(n m d) for m support vectors.

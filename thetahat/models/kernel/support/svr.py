@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any
 
-import numpy as np
-
-from thetahat.data.extremes import require_squares_of_target
+from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import at_least, more_than
+from thetahat.foundation.types import Array
 from thetahat.models.kernel.support.regressor import SupportVectorRegressor
 from thetahat.objective.kernel.support_dual import BoxDual
 
@@ -59,31 +58,9 @@ class SVR(SupportVectorRegressor):
 
     _ranges = SupportVectorRegressor._ranges | {"C": more_than(0), "epsilon": at_least(0)}
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVR:
-        """Fit the function. Cost: between O(n²d) and O(n³).
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (n, d)
-            Training rows; for a precomputed kernel, the matrix of shape (n, n).
-        y : array-like of shape (n,)
-            Target values of the training rows.
-        sample_weight : array-like of shape (n,), optional
-            Row weights, which multiply C. A row of weight 2 counts as two equal rows. None gives
-            every row weight 1.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        source = self._open(X, y, sample_weight)
-        require_squares_of_target(source, who="SVR")
-        rows, used, weight = self._begin(source)
+    def _fit_tube(self, rows: InMemory, used: Array, weight: Array, targets: Array) -> None:
         cost = self.C * weight
-        targets = np.asarray(rows.y)[used].astype(np.float64)
         dual = BoxDual(-targets, -cost, cost, kink=float(self.epsilon))
         which = used if len(used) < rows.n_rows else None
         found = self._solve(self._training_rows(rows), which, dual)
         self._keep_function(rows, used, found.beta, found.offsets[0], found)
-        return self
