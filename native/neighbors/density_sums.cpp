@@ -129,9 +129,12 @@ double DensitySums::leaf_sum(const Metric &metric, const KernelShape &shape, con
     for (std::size_t begin = 0; begin < groups; begin += groups_at_once) {
         const std::size_t some = std::min(groups_at_once, groups - begin);
         for (std::size_t g = 0; g < some; ++g, points += 4 * d) {
-            const Double4 distances = reduced<D, Double4>(
-                metric, d, [&](std::size_t j) { return query[j] - load4(points + 4 * j); });
-            std::memcpy(values + 4 * g, &distances, sizeof(Double4));
+            for (std::size_t i = 0; i < 4; i += wide_size) {
+                const Wide distances = reduced<D, Wide>(metric, d, [&](std::size_t j) {
+                    return query[j] - load_wide(points + 4 * j + i);
+                });
+                std::memcpy(values + 4 * g + i, &distances, sizeof distances);
+            }
         }
         shape.values(values, 4 * some, shift);
         for (std::size_t g = 0; g < some; ++g, weights += 4)
