@@ -250,7 +250,7 @@ _RESULTS_BY_MODULE = {
     "thetahat.evaluation.regression_errors": ("RegressionErrors",),
     "thetahat.evaluation.resampling.resampled_bias_variance": ("ResampledBiasVariance",),
     "thetahat.evaluation.search": ("Search",),
-    "thetahat.mathematics.distributions.normal_fit": ("NormalFit",),
+    "thetahat.mathematics.distributions.gaussian.normal_fit": ("NormalFit",),
     "thetahat.mathematics.kernels.mercer": ("MercerCheck",),
     "thetahat.mathematics.lowrank.approximation": ("LowRank",),
     "thetahat.mathematics.lowrank.choice": ("RankChoice",),

@@ -28,8 +28,9 @@ Y = (X @ [1.0, 2.0, 3.0] + RANDOM.standard_normal(60)).round(3)
 
 
 def rows(model):
-    """The rows, in whole numbers where the model takes categories."""
-    return np.floor(X) if get_tags(model).input_tags.categorical else X
+    """The rows, in whole numbers where the model takes nothing but categories."""
+    only_categories = get_tags(model).input_tags.categorical and is_classifier(model)
+    return np.floor(X) if only_categories else X
 
 
 def answer(model):

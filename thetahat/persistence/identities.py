@@ -34,7 +34,7 @@ DECLARED = {
     "Codes": "thetahat.data.bins:Codes",
     "Column": "thetahat.data.columns.schema:Column",
     "Conjugate": "thetahat.models.linear.bayesian.conjugate_update:Conjugate",
-    "CovarianceRoot": "thetahat.mathematics.distributions.covariance_root:CovarianceRoot",
+    "CovarianceRoot": "thetahat.mathematics.distributions.gaussian.covariance_root:CovarianceRoot",
     "Counts": "thetahat.data.summaries.counts:Counts",
     "Curve": "thetahat.objective.curves.curve:Curve",
     "CurveEvidence": "thetahat.models.nonlinear.certainty:CurveEvidence",

@@ -21,10 +21,10 @@ from thetahat.mathematics.distributions.fitting.result import MapFit as MapFit
 from thetahat.mathematics.distributions.gamma import ChiSquared as ChiSquared
 from thetahat.mathematics.distributions.gamma import Exponential as Exponential
 from thetahat.mathematics.distributions.gamma import Gamma as Gamma
-from thetahat.mathematics.distributions.multivariate_normal import MultivariateNormal as MultivariateNormal
-from thetahat.mathematics.distributions.natural_normal import NaturalNormal as NaturalNormal
+from thetahat.mathematics.distributions.gaussian.multivariate_normal import MultivariateNormal as MultivariateNormal
+from thetahat.mathematics.distributions.gaussian.natural_normal import NaturalNormal as NaturalNormal
+from thetahat.mathematics.distributions.gaussian.normal_fit import NormalInverseWishart as NormalInverseWishart
 from thetahat.mathematics.distributions.normal import Normal as Normal
-from thetahat.mathematics.distributions.normal_fit import NormalInverseWishart as NormalInverseWishart
 from thetahat.mathematics.distributions.poisson import NegativeBinomial as NegativeBinomial
 from thetahat.mathematics.distributions.poisson import Poisson as Poisson
 from thetahat.mathematics.distributions.student import StudentT as StudentT

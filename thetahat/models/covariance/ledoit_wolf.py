@@ -13,7 +13,8 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, whole
 from thetahat.foundation.types import Array
 from thetahat.mathematics.covariance_shrinkage import ledoit_wolf_intensity, shrunk
-from thetahat.models.covariance.base import CovarianceModel, covariance_of
+from thetahat.models.covariance.base import CovarianceModel
+from thetahat.models.covariance.gaussian_model import covariance_of
 
 
 @with_parameters

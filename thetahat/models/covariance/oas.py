@@ -10,7 +10,8 @@ from thetahat.data.validation import as_source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.types import Array
 from thetahat.mathematics.covariance_shrinkage import oas_intensity, shrunk
-from thetahat.models.covariance.base import CovarianceModel, centred_moments, covariance_of
+from thetahat.models.covariance.base import CovarianceModel
+from thetahat.models.covariance.gaussian_model import centred_moments, covariance_of
 
 
 @with_parameters

@@ -23,9 +23,10 @@ from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distributions.covariance_root import CovarianceRoot, root_of
-from thetahat.models.covariance.base import CovarianceModel, centred_moments, covariance_of
+from thetahat.mathematics.distributions.gaussian.covariance_root import CovarianceRoot, root_of
+from thetahat.models.covariance.base import CovarianceModel
 from thetahat.models.covariance.fast_mcd import smallest_determinant
+from thetahat.models.covariance.gaussian_model import centred_moments, covariance_of
 
 BEYOND = 0.025
 """Share of Gaussian rows that the reweighting leaves out."""

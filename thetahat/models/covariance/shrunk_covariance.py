@@ -12,7 +12,8 @@ from thetahat.estimator.parameters import Range, from_to
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.covariance_shrinkage import shrunk
-from thetahat.models.covariance.base import CovarianceModel, centred_moments, covariance_of
+from thetahat.models.covariance.base import CovarianceModel
+from thetahat.models.covariance.gaussian_model import centred_moments, covariance_of
 
 _SHARE = from_to(0, 1)
 

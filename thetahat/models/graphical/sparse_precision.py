@@ -19,9 +19,13 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.models.covariance.gaussian_model import (
+    GaussianModel,
+    centred_moments,
+    covariance_of,
+)
 from thetahat.models.graphical.penalised_precision import SETTLED, BlockNewton, PenalisedPrecision
 from thetahat.models.graphical.precision_block import inverse_of
-from thetahat.models.graphical.precision_model import PrecisionModel
 
 MATRICES = 8
 """Matrices of all columns that a fit holds at once."""
@@ -29,7 +33,7 @@ REASON = "a penalised determinant, solved block by block"
 
 
 @with_parameters
-class SparsePrecision(WatchedSolver, PrecisionModel):
+class SparsePrecision(WatchedSolver, GaussianModel):
     """A Gaussian whose precision matrix has few entries that are not zero.
 
     Parameters
@@ -77,7 +81,7 @@ class SparsePrecision(WatchedSolver, PrecisionModel):
     verbose: Any = False
     eps: float = float(np.finfo(np.float64).eps)
 
-    _ranges: ClassVar[dict[str, Range]] = PrecisionModel._ranges | {
+    _ranges: ClassVar[dict[str, Range]] = GaussianModel._ranges | {
         "mode": one_of("cd", "lars"),
         "tol": more_than(0),
         "enet_tol": more_than(0),
@@ -85,6 +89,16 @@ class SparsePrecision(WatchedSolver, PrecisionModel):
         "verbose": boolean | whole(0),
         "eps": at_least(0),
     }
+
+    def _about_rows(self, source: Source) -> tuple[Array, Array]:
+        """Mean and covariance (divided by Σw) of the rows, exactly symmetric."""
+        about = centred_moments(source, self.assume_centered)
+        if not about.weight > 0:
+            raise DataError(
+                f"{type(self).__name__}: all rows have weight 0. At least one weight must be "
+                "positive."
+            )
+        return about.x_mean, covariance_of(about)
 
     def _about_several_rows(self, source: Source) -> tuple[Array, Array]:
         """Mean and covariance of rows that have a positive variance in every column."""

@@ -12,18 +12,18 @@ from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distributions.covariance_root import (
+from thetahat.mathematics.distributions.gaussian.covariance_root import (
     RANK_TOLERANCE,
     CovarianceRoot,
     root_of,
 )
-from thetahat.mathematics.distributions.index_sets import (
+from thetahat.mathematics.distributions.gaussian.index_sets import (
     as_numbers,
     columns_of,
     require_some,
     rest_of,
 )
-from thetahat.mathematics.distributions.natural_normal import (
+from thetahat.mathematics.distributions.gaussian.natural_normal import (
     NaturalNormal,
     given_values,
     require_width,

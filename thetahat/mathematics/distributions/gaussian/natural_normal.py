@@ -15,8 +15,12 @@ from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distributions.covariance_root import LOG_TWO_PI, CovarianceRoot, root_of
-from thetahat.mathematics.distributions.index_sets import (
+from thetahat.mathematics.distributions.gaussian.covariance_root import (
+    LOG_TWO_PI,
+    CovarianceRoot,
+    root_of,
+)
+from thetahat.mathematics.distributions.gaussian.index_sets import (
     columns_of,
     require_proper,
     require_some,

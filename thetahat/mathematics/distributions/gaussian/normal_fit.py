@@ -11,9 +11,9 @@ from thetahat.data.summaries.moments import moments
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distributions.covariance_root import root_of
-from thetahat.mathematics.distributions.index_sets import as_numbers, require_values
-from thetahat.mathematics.distributions.natural_normal import require_width
+from thetahat.mathematics.distributions.gaussian.covariance_root import root_of
+from thetahat.mathematics.distributions.gaussian.index_sets import as_numbers, require_values
+from thetahat.mathematics.distributions.gaussian.natural_normal import require_width
 from thetahat.mathematics.linalg.square import as_symmetric
 
 

@@ -16,11 +16,15 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning, ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distributions.covariance_root import LOG_TWO_PI, CovarianceRoot, root_of
-from thetahat.mathematics.distributions.gaussian_algebra import GaussianAlgebra
-from thetahat.mathematics.distributions.index_sets import as_numbers
-from thetahat.mathematics.distributions.natural_normal import NaturalNormal, require_width
-from thetahat.mathematics.distributions.normal_fit import (
+from thetahat.mathematics.distributions.gaussian.algebra import GaussianAlgebra
+from thetahat.mathematics.distributions.gaussian.covariance_root import (
+    LOG_TWO_PI,
+    CovarianceRoot,
+    root_of,
+)
+from thetahat.mathematics.distributions.gaussian.index_sets import as_numbers
+from thetahat.mathematics.distributions.gaussian.natural_normal import NaturalNormal, require_width
+from thetahat.mathematics.distributions.gaussian.normal_fit import (
     NormalFit,
     NormalInverseWishart,
     NormalMapFit,
