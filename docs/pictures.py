@@ -18,6 +18,7 @@ SECTIONS = (
     "margins",
     "kernels",
     "probability",
+    "generative",
     "bayesian",
     "components",
     "neighbours",

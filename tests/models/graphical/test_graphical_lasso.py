@@ -234,7 +234,7 @@ def test_weights_of_a_covariance_are_refused():
 
 def test_error_norm_checks_the_other_matrix():
     model = th.GraphicalLasso(0.1, covariance="precomputed").fit(TWO)
-    with pytest.raises(ValueError, match="norm='other' must be one of"):
+    with pytest.raises(NotImplementedError, match="norm='other' must be one of"):
         model.error_norm(np.eye(2), norm="other")
     with pytest.raises(ValueError, match=r"shape \(3, 3\)"):
         model.error_norm(np.eye(3))
