@@ -17,11 +17,14 @@ import numpy as np
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.quantiles import QuantileSummary, Weighted
 from thetahat.foundation.types import Array
+from thetahat.mathematics.binning.widths import freedman_diaconis, scott
 from thetahat.mathematics.smoothing import Gaussian
 from thetahat.mathematics.smoothing.base import SmoothingKernel
 
 MOST_BINS = 10_000
 """Largest number of bins that a rule chooses."""
+RULES = {"freedman_diaconis": freedman_diaconis, "scott": scott}
+"""The rules for the width of the bins."""
 PAIRS_AT_ONCE = 1 << 20
 """Pairs of a query and a training value whose kernels are in memory at a time."""
 
@@ -62,25 +65,15 @@ def column_spread(source: Source, places: Array) -> ColumnSpread:
 def equal_bins(values: Weighted, low: float, high: float, rule: str | int) -> tuple[float, int]:
     """Width and number of equal bins from `low` to `high`, by a rule or a given number.
 
-    "freedman-diaconis": h = 2·IQR/n^{1/3}; "scott": h = 3.49·σ/n^{1/3}, which is also used where
-    the IQR is 0. n is the total weight. A column of equal numbers has one bin of width 1 around
-    them.
+    A column of equal numbers has one bin of width 1 around them.
     """
     span = high - low
     if not span > 0:
         return 1.0, 1
     if not isinstance(rule, str):
         return span / rule, rule
-    n = float(values.weights.sum())
-    width = 0.0
-    if rule == "freedman-diaconis":
-        below = np.cumsum(values.weights) / n
-        lower, upper = values.values[np.searchsorted(below, [0.25, 0.75])]
-        width = 2.0 * (upper - lower) / n ** (1 / 3)
-    if width <= 0:
-        spread = deviation(values)
-        width = 3.49 * spread / n ** (1 / 3)
-    count = ceil(min(span / width, MOST_BINS)) if width > 0 else 1
+    width = RULES[rule](values.values, values.weights) if len(values.values) > 1 else span
+    count = ceil(min(span / width, MOST_BINS))
     return span / count, count
 
 

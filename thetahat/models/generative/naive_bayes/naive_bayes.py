@@ -90,7 +90,7 @@ class NaiveBayes(GenerativeClassifier):
     var_smoothing : float, default=1e-9
         Share of the largest variance of all Gaussian columns that is added to every variance. Must
         not be negative; with 0, no Gaussian column may be constant in a class.
-    bins : {"freedman-diaconis", "scott"} or int, default="freedman-diaconis"
+    bins : {"freedman_diaconis", "scott"} or int, default="freedman_diaconis"
         Rule for the bins of histograms, or their number. The rules choose the width 2·IQR/n^{1/3}
         and 3.49·σ/n^{1/3} from the rows of all classes, with at most 10,000 bins.
     kernel : str or smoothing kernel, default="gaussian"
@@ -130,14 +130,14 @@ class NaiveBayes(GenerativeClassifier):
     priors: Any = "estimated"
     alpha: float = 1.0
     var_smoothing: float = 1e-9
-    bins: str | int = "freedman-diaconis"
+    bins: str | int = "freedman_diaconis"
     kernel: Any = "gaussian"
     bandwidth: str | float = "scott"
 
     _ranges: ClassVar[dict[str, Range]] = {
         "alpha": at_least(0, LARGEST_FACTOR),
         "var_smoothing": at_least(0, LARGEST_FACTOR),
-        "bins": one_of("freedman-diaconis", "scott") | whole(1, MOST_BINS),
+        "bins": one_of("freedman_diaconis", "scott") | whole(1, MOST_BINS),
         "bandwidth": one_of("scott", "silverman") | more_than(0, LARGEST_FACTOR),
     }
     _leaves_out_missing = True
