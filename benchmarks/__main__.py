@@ -32,6 +32,7 @@ FAMILIES = (
     "adaboost",
     "tree",
     "density",
+    "clusters",
     "neighbors",
     "real_data",
     "combination",

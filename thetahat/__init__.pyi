@@ -43,6 +43,9 @@ from thetahat.mathematics import smoothing as smoothing
 from thetahat.mathematics import structures as structures
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
+from thetahat.models.cluster.k_means import KMeans as KMeans
+from thetahat.models.cluster.mini_batch_k_means import MiniBatchKMeans as MiniBatchKMeans
+from thetahat.models.cluster.soft_k_means import SoftKMeans as SoftKMeans
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
@@ -226,6 +229,7 @@ __all__ = [
     "HuberRegressor",
     "IncrementalPCA",
     "KDTree",
+    "KMeans",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "KNeighborsTransformer",
@@ -247,6 +251,7 @@ __all__ = [
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MiniBatchKMeans",
     "MonomialExpansion",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
@@ -287,6 +292,7 @@ __all__ = [
     "SVR",
     "SelfTrainingClassifier",
     "SimilarityFeatures",
+    "SoftKMeans",
     "SparseRandomProjection",
     "StackingClassifier",
     "StackingRegressor",

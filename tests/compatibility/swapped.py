@@ -25,6 +25,7 @@ from sklearn.utils import all_estimators
 import thetahat as th
 
 PACKAGES = (
+    "cluster",
     "decomposition",
     "ensemble",
     "gaussian_process",
