@@ -6,6 +6,7 @@ from thetahat.data import datasets as datasets
 from thetahat.data.on_disk.scan import scan as scan
 from thetahat.data import resampling as resampling
 from thetahat import errors as errors
+from thetahat.evaluation.cluster_count import how_many_clusters as how_many_clusters
 from thetahat.evaluation.compare import compare as compare
 from thetahat.evaluation.confusion import confusion as confusion
 from thetahat.evaluation.curves.bend import elbow as elbow
@@ -327,6 +328,7 @@ __all__ = [
     "errors",
     "evaluate",
     "export_text",
+    "how_many_clusters",
     "importances",
     "johnson_lindenstrauss_min_dim",
     "kernels",

@@ -5,7 +5,8 @@ Starts of k-means, and how many clusters
 k-means ends in a local minimum that depends on its start. Four kinds of starts are compared by the
 losses that 40 starts of each reach. The curve of the loss over the number of clusters has its elbow
 where further clusters only split groups; its band is that of the mean over starts. Steps with small
-random batches of rows reach nearly the same loss.
+random batches of rows reach nearly the same loss. The gap statistic compares the loss with that of
+rows without groups, and the stability the clusters of two halves of the rows.
 """
 
 import matplotlib.pyplot as plt
@@ -25,9 +26,10 @@ worst = th.KMeans(7, init=X[np.argsort(X[:, 0])[:7]]).fit(X)
 ks = np.arange(3, 15)
 losses = [th.KMeans(k, n_init=20, random_state=0).fit(X).restarts_ for k in ks]
 elbow = th.elbow(ks, losses)
+count = th.how_many_clusters(X, k_max=10, n_references=10, n_halves=5, random_state=0)
 batches = th.MiniBatchKMeans(7, batch_size=100, random_state=0).fit(X)
 
-figure, axes = plt.subplots(2, 2, figsize=(10, 8), layout="constrained")
+figure, axes = plt.subplots(2, 3, figsize=(14, 8), layout="constrained")
 for ax, model, title in (
     (axes[0, 0], best, f"best start: loss {best.inertia_:.0f}"),
     (axes[0, 1], worst, f"7 rows at the left: loss {worst.inertia_:.0f}"),
@@ -45,4 +47,11 @@ ax.set(ylabel="loss", title="losses of 40 starts")
 ax.legend(frameon=False)
 elbow.plot(axes[1, 1])
 axes[1, 1].set_title(f"{elbow.agreement:.0%} of the starts agree on {int(elbow)} clusters")
+count.plot(axes[1, 2])
+axes[1, 2].set_title(str(count), fontsize=9)
+soft = th.SoftKMeans(7, temperature=4.0, init=best.cluster_centers_).fit(X)
+sure = soft.soft_assignment(X).max(axis=1)
+points = axes[0, 2].scatter(*X.T, c=sure, s=4)
+figure.colorbar(points, ax=axes[0, 2])
+axes[0, 2].set_title("largest share, soft k-means")
 plt.show()

@@ -163,6 +163,18 @@ def test_rows_in_memory_on_disk_and_in_files_give_the_same_bits(tmp_path):
     np.testing.assert_array_equal(model.fit(np.asfortranarray(X)).cluster_centers_, expected)
 
 
+def test_several_blocks_give_the_same_bits_for_any_number_of_threads():
+    X = heaps(n=60_000, d=12, k=30)
+    found = []
+    for threads in (1, 2, 3):
+        with th.config(threads=threads):
+            found.append(th.KMeans(30, random_state=0).fit(X))
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.cluster_centers_, found[0].cluster_centers_)
+        np.testing.assert_array_equal(other.labels_, found[0].labels_)
+        assert other.solution_.trace == found[0].solution_.trace
+
+
 def test_rows_of_a_file(tmp_path):
     X = heaps(n=300).round(6)
     path = tmp_path / "rows.csv"
