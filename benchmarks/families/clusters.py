@@ -46,6 +46,7 @@ def sparse_groups(quick: bool) -> Data:
     rows = np.repeat(np.arange(n), 20)
     columns = (random.integers(0, k, n)[rows] * 100 + random.integers(0, 150, 20 * n)) % d
     X = sp.csr_array((np.ones(20 * n), (rows, columns)), shape=(n, d))
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return {"X": X, "start": X[random.choice(n, k, replace=False)].toarray()}
 
 

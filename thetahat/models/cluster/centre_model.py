@@ -72,6 +72,8 @@ class CentreModel(
             The number of the nearest centre, from 0. Equal distances give the first centre.
         """
         centres = self._double_centres()
+        if self._is_small_and_sound(X):
+            return nearest_centres(X, centres)[0]
         return self._open_again(X).map_rows(lambda block: nearest_centres(block.X, centres)[0])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -153,20 +153,23 @@ def distances_between(X: Matrix, centres: Array) -> Array:
 
 
 def nearest_centres(X: Matrix, centres: Array) -> tuple[Array, Array]:
-    """The number of the nearest centre of every row, and its squared distance."""
+    """The number of the nearest centre of every row, and its squared distance.
+
+    Centres are contiguous, in float64.
+    """
     n = X.shape[0]
-    label, square = np.zeros(n, dtype=np.int32), np.zeros(n)
+    label, square, lower = np.zeros(n, dtype=np.int32), np.zeros(n), np.full(n, -np.inf)
+    frame = Frame(np.zeros(0), 1.0)
     if isinstance(X, np.ndarray):
         X = np.ascontiguousarray(X)
-        middle = centres.mean(axis=0, dtype=np.float64)
-        largest = 1.0
-        if X.size * len(centres) > DIRECT_COST:
-            about = X - middle
-            largest = float(np.einsum("ij,ij->i", about, about).max(initial=0.0))
-        frame = Frame.around(middle, largest)
-    else:
-        frame = Frame(np.zeros(0), 1.0)
-    find_nearest(X, Centres(centres, frame), label, square, np.full(n, -np.inf))
+        if X.size * len(centres) <= DIRECT_COST:
+            every = np.arange(n, dtype=np.int32)
+            _native.settle_directly(X, every, centres, label, square, lower)
+            return label, square
+        middle = centres.mean(axis=0)
+        about = X - middle
+        frame = Frame.around(middle, float(np.einsum("ij,ij->i", about, about).max(initial=0.0)))
+    find_nearest(X, Centres(centres, frame), label, square, lower)
     return label, square
 
 
