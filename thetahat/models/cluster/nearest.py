@@ -116,7 +116,7 @@ def _nearest_of_sparse(X: Matrix, centres: Centres, label: Array, square: Array)
     step = max(1, PAIRS_AT_ONCE // len(centres.values))
     for start in range(0, X.shape[0], step):
         some = slice(start, start + step)
-        squares = squares_between(X[some], centres.values)
+        squares = squares_between(X if step >= X.shape[0] else X[some], centres.values)
         found = squares.argmin(axis=1)
         changed += int(np.count_nonzero(found != label[some]))
         label[some] = found
@@ -131,12 +131,19 @@ def squares_between(X: Matrix, centres: Array) -> Array:
         rows, about = X - middle, centres - middle
         length = np.einsum("ij,ij->i", rows, rows)
     else:
-        rows, about = X.astype(np.float64), centres
-        length = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+        rows, about = X.astype(np.float64, copy=False), centres
+        length = row_squares(rows)
     squares = rows @ (-2.0 * about.T)
     squares += length[:, None]
     squares += np.einsum("ij,ij->i", about, about)
     return np.maximum(squares, 0.0, out=squares)
+
+
+def row_squares(X: Matrix) -> Array:
+    """‖x‖² of sparse rows."""
+    entries = np.asarray(X.data, dtype=np.float64)
+    of_row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.bincount(of_row, entries * entries, minlength=X.shape[0])
 
 
 def distances_between(X: Matrix, centres: Array) -> Array:

@@ -15,7 +15,7 @@ from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.models.cluster.lloyd import Rows
-from thetahat.models.cluster.nearest import contiguous, squares_between
+from thetahat.models.cluster.nearest import contiguous, row_squares, squares_between
 from thetahat.models.cluster.sums import ClusterSums, cluster_sums
 
 STARTS = ("k-means++", "random", "random_centroids", "random_assignment")
@@ -168,8 +168,7 @@ class _FarSearch:
         else:
             square = squares_between(block.X, candidate)[:, 0]
             # Differences at the level of rounding mean equal rows.
-            length = np.asarray(block.X.multiply(block.X).sum(axis=1)).ravel()
-            square[square <= 1e-14 * length] = 0.0
+            square[square <= 1e-14 * row_squares(block.X)] = 0.0
             np.copyto(owner, number, where=square < nearest)
             np.minimum(nearest, square, out=nearest)
         return _Total(0)

@@ -74,14 +74,13 @@ def cluster_sums(
             contiguous(block.X), weight, label, square, centres, sums, total, count
         )
     else:
-        import scipy.sparse as sp
-
         weight = block.row_weights
-        n = block.n_rows
-        members = sp.csr_array((weight, (label, np.arange(n))), shape=(k, n))
+        of_entry = np.repeat(np.arange(block.n_rows), np.diff(block.X.indptr))
+        cell = label[of_entry].astype(np.int64) * d + block.X.indices
         total = np.bincount(label, weight, minlength=k)
         count = np.bincount(label[weight > 0], minlength=k)
-        sums = (members @ block.X.astype(np.float64)).toarray() - total[:, None] * centres
+        sums = np.bincount(cell, weight[of_entry] * block.X.data, minlength=k * d).reshape(k, d)
+        sums -= total[:, None] * centres
         loss = float(weight @ square)
     largest = float(square.max(initial=0.0))
     return ClusterSums(sums, total, count, loss, changed, largest)
