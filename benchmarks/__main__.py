@@ -36,6 +36,7 @@ FAMILIES = (
     "discriminant",
     "covariance",
     "graphical",
+    "clusters",
     "neighbors",
     "real_data",
     "combination",

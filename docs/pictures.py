@@ -21,6 +21,7 @@ SECTIONS = (
     "generative",
     "bayesian",
     "components",
+    "clusters",
     "neighbours",
     "trees",
     "ensembles",

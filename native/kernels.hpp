@@ -58,5 +58,7 @@ void bind_smo(nb::module_ &module);
 void bind_class_moments(nb::module_ &module);
 void bind_diagonal_gaussians(nb::module_ &module);
 void bind_precision_direction(nb::module_ &module);
+void bind_nearest_centres(nb::module_ &module);
+void bind_cluster_sums(nb::module_ &module);
 
 } // namespace thetahat

@@ -55,4 +55,6 @@ NB_MODULE(_native, module) {
     thetahat::bind_class_moments(module);
     thetahat::bind_diagonal_gaussians(module);
     thetahat::bind_precision_direction(module);
+    thetahat::bind_nearest_centres(module);
+    thetahat::bind_cluster_sums(module);
 }

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, StandardScaler
@@ -74,8 +74,10 @@ def suited(model, x=X):
 
 
 def answer(model, x=X):
-    """What a fitted estimator says of some rows."""
+    """What a fitted estimator says of some rows; for clusters more than their numbers."""
     x = suited(model, x)
+    if is_clusterer(model):
+        return model.transform(x)
     for method in ("decision_function", "predict_proba", "predict", "transform", "log_density"):
         if hasattr(model, method):
             found = getattr(model, method)(x)

@@ -6,6 +6,7 @@ from thetahat.data import datasets as datasets
 from thetahat.data.on_disk.scan import scan as scan
 from thetahat.data import resampling as resampling
 from thetahat import errors as errors
+from thetahat.evaluation.cluster_count import how_many_clusters as how_many_clusters
 from thetahat.evaluation.compare import compare as compare
 from thetahat.evaluation.confusion import confusion as confusion
 from thetahat.evaluation.curves.bend import elbow as elbow
@@ -45,6 +46,9 @@ from thetahat.mathematics import smoothing as smoothing
 from thetahat.mathematics import structures as structures
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
+from thetahat.models.cluster.k_means import KMeans as KMeans
+from thetahat.models.cluster.mini_batch_k_means import MiniBatchKMeans as MiniBatchKMeans
+from thetahat.models.cluster.soft_k_means import SoftKMeans as SoftKMeans
 from thetahat.models.covariance.elliptic_envelope import EllipticEnvelope as EllipticEnvelope
 from thetahat.models.covariance.empirical_covariance import EmpiricalCovariance as EmpiricalCovariance
 from thetahat.models.covariance.empirical_covariance import empirical_covariance as empirical_covariance
@@ -264,6 +268,7 @@ __all__ = [
     "HuberRegressor",
     "IncrementalPCA",
     "KDTree",
+    "KMeans",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "KNeighborsTransformer",
@@ -290,6 +295,7 @@ __all__ = [
     "LogisticRegressionCV",
     "MarkovGraph",
     "MinCovDet",
+    "MiniBatchKMeans",
     "MonomialExpansion",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
@@ -336,6 +342,7 @@ __all__ = [
     "SelfTrainingClassifier",
     "ShrunkCovariance",
     "SimilarityFeatures",
+    "SoftKMeans",
     "SparseRandomProjection",
     "StackingClassifier",
     "StackingRegressor",
@@ -374,6 +381,7 @@ __all__ = [
     "evaluate",
     "export_text",
     "graphical_lasso",
+    "how_many_clusters",
     "importances",
     "johnson_lindenstrauss_min_dim",
     "kernels",

@@ -938,3 +938,69 @@ def precision_direction(
     most_steps: int,
     direction: FloatArray,
 ) -> tuple[int, int, int]: ...
+def rows_in_doubt(
+    x: FloatArray,
+    centres: FloatArray,
+    half_gap: FloatArray,
+    move: FloatArray,
+    label: FloatArray,
+    square: FloatArray,
+    lower: FloatArray,
+    doubtful: FloatArray,
+) -> int: ...
+def settle_directly(
+    x: FloatArray,
+    which: FloatArray,
+    centres: FloatArray,
+    label: FloatArray,
+    square: FloatArray,
+    lower: FloatArray,
+) -> int: ...
+def scaled_rows(
+    x: FloatArray,
+    which: FloatArray,
+    middle: FloatArray,
+    scale: float,
+    slack: float,
+    scaled: FloatArray,
+    low: FloatArray,
+) -> None: ...
+def settle_by_products(
+    products: FloatArray,
+    centre_low: FloatArray,
+    low: FloatArray,
+    scale: float,
+    x: FloatArray,
+    which: FloatArray,
+    centres: FloatArray,
+    label: FloatArray,
+    square: FloatArray,
+    lower: FloatArray,
+) -> int: ...
+def cluster_sums(
+    x: FloatArray,
+    weight: FloatArray,
+    label: FloatArray,
+    square: FloatArray,
+    centres: FloatArray,
+    sums: FloatArray,
+    total: FloatArray,
+    count: FloatArray,
+) -> float: ...
+def potentials(
+    x: FloatArray,
+    weight: FloatArray,
+    nearest: FloatArray,
+    owner: FloatArray,
+    candidates: FloatArray,
+    reach: FloatArray,
+    total: FloatArray,
+) -> None: ...
+def take_candidate(
+    x: FloatArray,
+    nearest: FloatArray,
+    owner: FloatArray,
+    candidates: FloatArray,
+    reach: FloatArray,
+    number: int,
+) -> None: ...

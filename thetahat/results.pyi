@@ -1,6 +1,7 @@
 # Written by `python -m tests.public_stub`; do not edit.
 
 from thetahat.catalog import Taxonomy as Taxonomy
+from thetahat.evaluation.cluster_count import ClusterCount as ClusterCount
 from thetahat.evaluation.compare import Comparison as Comparison
 from thetahat.evaluation.confusion import Confusion as Confusion
 from thetahat.evaluation.curves.bend import Elbow as Elbow
@@ -43,6 +44,7 @@ __all__ = [
     "BiasVariance",
     "BootstrapResult",
     "CalibrationCurve",
+    "ClusterCount",
     "Comparison",
     "Confusion",
     "DescriptionLength",

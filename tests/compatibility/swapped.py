@@ -26,6 +26,7 @@ import thetahat as th
 
 PACKAGES = (
     "covariance",
+    "cluster",
     "decomposition",
     "discriminant_analysis",
     "ensemble",

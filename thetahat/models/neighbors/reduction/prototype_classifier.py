@@ -13,9 +13,10 @@ from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances import Euclidean
+from thetahat.models.cluster.k_means import KMeans
 from thetahat.models.neighbors.reduction.base import NearestPrototype
 
-STARTS, MOST_STEPS = 3, 100
+STARTS = 3
 
 
 @with_parameters
@@ -120,47 +121,5 @@ def cluster_centres(rows: Array, weight: Array, k: int, random: np.random.Genera
         share = np.bincount(inverse.ravel(), share)
         scale = float(np.abs(distinct - origin).max())
         points = (distinct - origin) / (scale if 0 < scale < np.inf else 1.0)
-        found = [_centres_from(_start(points, share, k, random), points, share)
-                 for _ in range(STARTS)]  # fmt: skip
-        best = min(range(STARTS), key=lambda start: (found[start][1], start))
-        return np.asarray(origin + scale * found[best][0])
-
-
-def _start(points: Array, share: Array, k: int, random: np.random.Generator) -> Array:
-    """Rows drawn far from each other (k-means++)."""
-    chosen = [int(random.choice(len(points), p=share))]
-    nearest = _squares(points, points[chosen]).ravel()
-    for _ in range(k - 1):
-        chance = share * nearest
-        total = chance.sum()
-        if not total > 0:
-            break
-        chosen.append(int(random.choice(len(points), p=chance / total)))
-        nearest = np.minimum(nearest, _squares(points, points[chosen[-1:]]).ravel())
-    return points[chosen]
-
-
-def _centres_from(centres: Array, points: Array, share: Array) -> tuple[Array, float]:
-    """Lloyd's steps until no row changes its centre, and the sum of squares."""
-    before = None
-    for _ in range(MOST_STEPS):
-        squares = _squares(points, centres)
-        nearest = squares.argmin(axis=1)
-        if before is not None and np.array_equal(nearest, before):
-            break
-        before = nearest
-        total = np.bincount(nearest, share, minlength=len(centres))
-        sums = np.stack(
-            [np.bincount(nearest, share * column, minlength=len(centres)) for column in points.T],
-            axis=1,
-        )
-        used = total > 0
-        centres = sums[used] / total[used, None]
-        for _ in range(int(np.count_nonzero(~used))):  # an empty cluster starts at a distant row
-            distant = _squares(points, centres).min(axis=1).argmax()
-            centres = np.vstack([centres, points[distant]])
-    return centres, float(share @ _squares(points, centres).min(axis=1))
-
-
-def _squares(points: Array, centres: Array) -> Array:
-    return np.stack([((points - centre) ** 2).sum(axis=1) for centre in centres], axis=1)
+        model = KMeans(k, n_init=STARTS, tol=0, random_state=random)
+        return np.asarray(origin + scale * model.fit(points, sample_weight=share).cluster_centers_)

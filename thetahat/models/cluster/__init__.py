@@ -1,0 +1,1 @@
+"""Clusters: groups of rows that are near each other, without labels."""

@@ -1,0 +1,162 @@
+"""k-means as coordinate descent: L(μ, z) = Σ w‖x − μ_z‖², in turns over labels and centres."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.chosen_rows import chosen_rows
+from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.source import Block, Source
+from thetahat.data.summaries.moments import dense_rows
+from thetahat.foundation.types import Array
+from thetahat.mathematics.optimizers.loop import Method, State
+from thetahat.models.cluster.nearest import Centres, Frame, contiguous, find_nearest
+from thetahat.models.cluster.sums import ClusterSums, cluster_sums
+
+
+class Rows:
+    """The rows of a fit: where their middle is, how far they spread, and their weights."""
+
+    def __init__(self, source: Source, who: str) -> None:
+        self.source, self.who = source, who
+        first = dense_rows(next(iter(source.blocks())).take(slice(0, 1)))
+        origin = np.ascontiguousarray(first, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            about = source.reduce(_sums_about, origin)
+            self.total = float(about.weight[0])
+            shift = about.sums[0] / self.total
+            away = float(shift @ shift)
+            self.middle = origin[0] + shift
+            # Mean over the columns of their variance.
+            self.variance = max(0.0, about.loss / self.total - away) / source.n_features
+        if not 1e-250 < about.loss < 1e250:
+            require_squares_of_rows(source, who=who)
+        self.frame = Frame.around(self.middle, (math.sqrt(about.largest) + math.sqrt(away)) ** 2)
+        self.n_used = int(about.count[0])
+
+    @cached_property
+    def weight(self) -> Array | None:
+        """The weight of every row; None if all are 1."""
+        if not self.source.has_weight:
+            return None
+        return self.source.map_rows(lambda block: block.row_weights.astype(float))
+
+    @cached_property
+    def chance(self) -> Array | None:
+        """The probability of every row in a draw by weight; None if all are equal."""
+        weight = self.weight
+        if weight is None or weight.min() == weight.max():
+            return None
+        return weight / weight.sum()
+
+    def take(self, numbers: Array) -> Array:
+        """Some of the rows, dense."""
+        return np.ascontiguousarray(dense_rows(chosen_rows(self.source, numbers)), dtype=np.float64)
+
+
+def _sums_about(block: Block, origin: Array) -> ClusterSums:
+    n = block.n_rows
+    label, square = np.zeros(n, dtype=np.int32), np.zeros(n)
+    find_nearest(
+        contiguous(block.X),
+        Centres(origin, Frame(origin[0], 1.0)),
+        label,
+        square,
+        np.full(n, -np.inf),
+    )
+    return cluster_sums(block, origin, label, square)
+
+
+class Partition:
+    """The problem of one start: assigns the rows to centres, and moves centres to their means."""
+
+    convex = False
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        n = rows.source.n_rows
+        self.label = np.zeros(n, dtype=np.int32)
+        self.square = np.zeros(n)
+        self._lower = np.full(n, -np.inf)
+        self.centres: Array | None = None
+        self.shift = math.inf
+        """Sum of the squared moves of the centres in the last step."""
+
+    def assign(self, centres: Array) -> ClusterSums:
+        """Give every row its nearest centre; the sums for these labels. Cost: O(n d) to O(n k d).
+
+        Bounds from the centres before save most distances.
+        """
+        move = None
+        if self.centres is not None:
+            moved = centres - self.centres
+            squares = np.einsum("ij,ij->i", moved, moved)
+            self.shift = float(squares.sum())
+            move = np.sqrt(squares) * (1.0 + 1e-12)
+        found = Centres(centres, self.rows.frame, move)
+        self.centres = found.values
+        return self.rows.source.reduce(self._assign_block, found)
+
+    def _assign_block(self, block: Block, centres: Centres) -> ClusterSums:
+        part = slice(block.start, block.start + block.n_rows)
+        label, square = self.label[part], self.square[part]
+        changed = find_nearest(contiguous(block.X), centres, label, square, self._lower[part])
+        return cluster_sums(block, centres.values, label, square, changed)
+
+    def update(self, centres: Array, sums: ClusterSums) -> Array:
+        """Move the centres to the means of their rows, in the precision of the rows.
+
+        The centre of an empty cluster moves to the row farthest from its own centre, which leaves
+        the cluster that it belonged to; several go to the farthest rows in order. The loss falls.
+        """
+        empty = np.flatnonzero(sums.count == 0)
+        found = sums.means(centres)
+        if empty.size:
+            self._fill(found, centres, sums, empty)
+        return found.astype(self.rows.source.dtype).astype(np.float64)
+
+    def _fill(self, found: Array, centres: Array, sums: ClusterSums, empty: Array) -> None:
+        weight = self.rows.weight
+        square = self.square if weight is None else np.where(weight > 0, self.square, 0.0)
+        most = min(len(square), len(empty) + len(centres))
+        farthest = np.argpartition(-square, most - 1)[:most]
+        left, chosen = sums.count.copy(), list[int]()
+        for row in farthest[np.lexsort((farthest, -square[farthest]))]:
+            own = self.label[row]
+            if len(chosen) == len(empty) or not square[row] > 0:
+                break
+            if left[own] > 1:
+                left[own] -= 1
+                chosen.append(int(row))
+        if not chosen:
+            return
+        places = self.rows.take(np.array(chosen))
+        for cluster, row, place in zip(empty, chosen, places, strict=False):
+            own, w = self.label[row], 1.0 if weight is None else weight[row]
+            sums.sums[own] -= w * (place - centres[own])
+            sums.weight[own] -= w
+            found[own] = centres[own] + sums.sums[own] / sums.weight[own]
+            found[cluster] = place
+
+
+@dataclass(frozen=True)
+class Lloyd(Method):
+    """Steps of k-means: centres to the means of their rows, rows to their nearest centre."""
+
+    name = "lloyd"
+    needs = ("assign", "update")
+    gap_kind = "sum of the squared moves of the centres"
+
+    def start(self, problem: Any, theta: Array) -> State:
+        sums = problem.assign(theta)
+        return State(theta, sums.loss, math.inf, {"sums": sums})
+
+    def advance(self, problem: Any, state: State) -> State:
+        theta = problem.update(state.theta, state.memory["sums"])
+        sums = problem.assign(theta)
+        return State(theta, sums.loss, problem.shift if sums.changed else 0.0, {"sums": sums})

@@ -1,0 +1,197 @@
+"""Starting centres of k-means: rows, far rows (k-means++), random points, random labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block
+from thetahat.data.summaries.moments import dense_rows
+from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.types import Array
+from thetahat.models.cluster.lloyd import Rows
+from thetahat.models.cluster.nearest import contiguous, row_squares, squares_between
+from thetahat.models.cluster.sums import ClusterSums, cluster_sums
+
+STARTS = ("k-means++", "random", "random_centroids", "random_assignment")
+_NO_WEIGHT = np.empty(0)
+
+
+def starting_centres(rows: Rows, k: int, init: Any, random: np.random.Generator) -> Array:
+    """k centres by name, from an array or from a function (X, k, random_state)."""
+    if isinstance(init, str):
+        return _BY_NAME[init](rows, k, random)
+    if callable(init):
+        if not isinstance(rows.source, InMemory):
+            raise CapabilityError(
+                f"{rows.who}: init is a function of X, but these rows are read block by block. "
+                f"Use one of {', '.join(map(repr, STARTS))}, or an array."
+            )
+        seed = np.random.RandomState(int(random.integers(2**31)))
+        init = init(rows.source.X, k, random_state=seed)
+    return given_centres(init, k, rows)
+
+
+def given_centres(init: Any, k: int, rows: Rows) -> Array:
+    """The centres of an array, checked."""
+    try:
+        centres = np.array(init, dtype=rows.source.dtype, order="C").astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{rows.who}: init must hold numbers, one row per centre.") from None
+    shape = (k, rows.source.n_features)
+    if centres.ndim != 2 or len(centres) != k:
+        raise DataError(
+            f"{rows.who}: The shape of the initial centers {centres.shape} does not match the "
+            f"number of clusters {k}. Give an array of shape {shape}."
+        )
+    if centres.shape != shape:
+        raise DataError(
+            f"{rows.who}: The shape of the initial centers {centres.shape} does not match the "
+            f"number of features of the data {shape[1]}. Give an array of shape {shape}."
+        )
+    if not np.isfinite(centres).all():
+        raise DataError(f"{rows.who}: init holds NaN or infinity. Give finite centres.")
+    return centres
+
+
+def random_rows(rows: Rows, k: int, random: np.random.Generator) -> Array:
+    """k different rows, drawn in proportion to their weights."""
+    return rows.take(random.choice(rows.source.n_rows, size=k, replace=False, p=rows.chance))
+
+
+def random_points(rows: Rows, k: int, random: np.random.Generator) -> Array:
+    """k points, uniform in the range of each column."""
+    span = rows.source.reduce(_span)
+    points = random.uniform(size=(k, rows.source.n_features))
+    return np.asarray(span.low + points * (span.high - span.low))
+
+
+def random_labels(rows: Rows, k: int, random: np.random.Generator) -> Array:
+    """The means of rows with random labels; a label without rows gets a random row."""
+    label = random.integers(k, size=rows.source.n_rows, dtype=np.int32)
+    origin = np.tile(rows.middle, (k, 1))
+    sums = rows.source.reduce(_labelled_sums, origin, label)
+    centres = sums.means(origin)
+    empty = np.flatnonzero(sums.count == 0)
+    if empty.size:
+        centres[empty] = random_rows(rows, len(empty), random)
+    return centres
+
+
+def far_rows(rows: Rows, k: int, random: np.random.Generator) -> Array:
+    """k-means++: rows drawn by their squared distance from the centres so far.
+
+    Of 2 + log k rows drawn in each turn, the one that lowers the loss most is taken. The distance
+    between centres rules out most rows without computing their distance. Cost: O(n d k log k) time
+    at most, and 2k passes over rows that are not in memory.
+    """
+    tries, chance, n = 2 + int(math.log(k)), rows.chance, rows.source.n_rows
+    first = int(random.integers(n)) if chance is None else int(random.choice(n, p=chance))
+    centres = np.empty((k, rows.source.n_features))
+    centres[0] = rows.take(np.array([first]))[0]
+    search = _FarSearch(rows, np.full(n, np.inf), np.zeros(n, dtype=np.int32))
+    search.take(centres[:1], np.zeros((1, 1)), 0)
+    for number in range(1, k):
+        limits = np.cumsum(search.nearest if chance is None else chance * search.nearest)
+        if not limits[-1] > 0:  # every row is a centre
+            centres[number:] = rows.take(random.integers(n, size=k - number))
+            break
+        drawn = np.searchsorted(limits, random.random(tries) * limits[-1], side="right")
+        candidates = rows.take(np.minimum(drawn, n - 1))
+        reach = 0.25 * squares_between(candidates, centres[:number]) * (1.0 - 1e-9)
+        best = int(np.argmin(search.potentials(candidates, reach)))
+        centres[number] = candidates[best]
+        search.take(candidates[best : best + 1], reach[best : best + 1], number)
+    return centres
+
+
+_BY_NAME = dict(zip(STARTS, (far_rows, random_rows, random_points, random_labels), strict=True))
+
+
+@dataclass
+class _Total:
+    """Numbers to be added."""
+
+    value: Any
+
+    def merge(self, other: _Total) -> _Total:
+        return _Total(self.value + other.value)
+
+
+@dataclass
+class _FarSearch:
+    """The squared distance of every row from its nearest centre, and the number of that centre."""
+
+    rows: Rows
+    nearest: Array
+    owner: Array
+
+    def potentials(self, candidates: Array, reach: Array) -> Array:
+        """The loss with each of the candidates as a further centre."""
+        return np.asarray(
+            self.rows.source.reduce(self._potentials_of_block, candidates, reach).value
+        )
+
+    def _potentials_of_block(self, block: Block, candidates: Array, reach: Array) -> _Total:
+        part = slice(block.start, block.start + block.n_rows)
+        if not isinstance(block.X, np.ndarray):
+            squares = squares_between(block.X, candidates)
+            least = np.minimum(squares, self.nearest[part, None])
+            return _Total(block.row_weights @ least)
+        weight = _NO_WEIGHT if block.weight is None else block.weight.astype(float, copy=False)
+        total = np.zeros(len(candidates))
+        _native.potentials(
+            contiguous(block.X),
+            weight,
+            self.nearest[part],
+            self.owner[part],
+            candidates,
+            reach,
+            total,
+        )
+        return _Total(total)
+
+    def take(self, candidate: Array, reach: Array, number: int) -> None:
+        """Make the candidate a centre."""
+        self.rows.source.reduce(self._take_in_block, candidate, reach, number)
+
+    def _take_in_block(self, block: Block, candidate: Array, reach: Array, number: int) -> _Total:
+        part = slice(block.start, block.start + block.n_rows)
+        nearest, owner = self.nearest[part], self.owner[part]
+        if isinstance(block.X, np.ndarray):
+            _native.take_candidate(contiguous(block.X), nearest, owner, candidate, reach, number)
+        else:
+            square = squares_between(block.X, candidate)[:, 0]
+            # Differences at the level of rounding mean equal rows.
+            square[square <= 1e-14 * row_squares(block.X)] = 0.0
+            np.copyto(owner, number, where=square < nearest)
+            np.minimum(nearest, square, out=nearest)
+        return _Total(0)
+
+
+@dataclass
+class _Span:
+    """The smallest and the largest value of each column."""
+
+    low: Array
+    high: Array
+
+    def merge(self, other: _Span) -> _Span:
+        return _Span(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+def _span(block: Block) -> _Span:
+    dense = dense_rows(block)
+    dense = dense if block.weight is None else dense[block.weight > 0]
+    low = dense.min(axis=0, initial=np.inf).astype(np.float64)
+    return _Span(low, dense.max(axis=0, initial=-np.inf).astype(np.float64))
+
+
+def _labelled_sums(block: Block, origin: Array, label: Array) -> ClusterSums:
+    part = label[block.start : block.start + block.n_rows]
+    return cluster_sums(block, origin, part, np.zeros(block.n_rows))

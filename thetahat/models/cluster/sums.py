@@ -1,0 +1,86 @@
+"""Sums over the rows of each cluster, as a summary that merges: the update step of k-means.
+
+For centres c and labels z it holds, for each cluster, Σ w(x − c), Σ w and the number of rows, and
+the loss Σ w‖x − c_z‖². The next centres are c + Σ w(x − c)/Σ w, which keeps the digits of rows far
+from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.source import Block
+from thetahat.foundation.types import Array
+from thetahat.models.cluster.nearest import contiguous
+
+_NO_WEIGHT = np.empty(0)
+
+
+@dataclass
+class ClusterSums:
+    """Sums about the centres, weights and counts of the clusters, loss, and changed labels."""
+
+    sums: Array
+    weight: Array
+    count: Array
+    loss: float
+    changed: int = 0
+    largest: float = 0.0
+    """The largest squared distance of a row from its centre."""
+
+    def merge(self, other: ClusterSums) -> ClusterSums:
+        """The sums of both sets of rows."""
+        return ClusterSums(
+            self.sums + other.sums,
+            self.weight + other.weight,
+            self.count + other.count,
+            self.loss + other.loss,
+            self.changed + other.changed,
+            max(self.largest, other.largest),
+        )
+
+    def absorb(self, other: ClusterSums) -> ClusterSums:
+        """The same, in the memory of this summary."""
+        self.sums += other.sums
+        self.weight += other.weight
+        self.count += other.count
+        self.loss += other.loss
+        self.changed += other.changed
+        self.largest = max(self.largest, other.largest)
+        return self
+
+    def means(self, centres: Array) -> Array:
+        """The means of the clusters; an empty cluster keeps its centre."""
+        used = self.weight > 0
+        found = np.array(centres, dtype=np.float64)
+        found[used] += self.sums[used] / self.weight[used, None]
+        return found
+
+
+def cluster_sums(
+    block: Block, centres: Array, label: Array, square: Array, changed: int = 0
+) -> ClusterSums:
+    """The sums of one block for given labels and squared distances."""
+    k, d = centres.shape
+    sums: Array = np.zeros((k, d))
+    total: Array = np.zeros(k)
+    count: Array = np.zeros(k, dtype=np.int64)
+    if isinstance(block.X, np.ndarray):
+        weight = _NO_WEIGHT if block.weight is None else block.weight.astype(float, copy=False)
+        loss = _native.cluster_sums(
+            contiguous(block.X), weight, label, square, centres, sums, total, count
+        )
+    else:
+        weight = block.row_weights
+        of_entry = np.repeat(np.arange(block.n_rows), np.diff(block.X.indptr))
+        cell = label[of_entry].astype(np.int64) * d + block.X.indices
+        total = np.bincount(label, weight, minlength=k)
+        count = np.bincount(label[weight > 0], minlength=k)
+        sums = np.bincount(cell, weight[of_entry] * block.X.data, minlength=k * d).reshape(k, d)
+        sums -= total[:, None] * centres
+        loss = float(weight @ square)
+    largest = float(square.max(initial=0.0))
+    return ClusterSums(sums, total, count, loss, changed, largest)
