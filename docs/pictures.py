@@ -20,6 +20,7 @@ SECTIONS = (
     "probability",
     "bayesian",
     "components",
+    "clusters",
     "neighbours",
     "trees",
     "ensembles",
