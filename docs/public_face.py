@@ -27,6 +27,7 @@ _FAMILIES = {
     "ensemble": "Ensembles",
     "density": "Densities",
     "decomposition": "Decompositions",
+    "mixture": "Mixtures",
     "semi_supervised": "Semi-supervised learning",
     "structured": "Structured outputs",
     "preprocessing": "Preprocessing",

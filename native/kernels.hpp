@@ -53,5 +53,6 @@ void bind_near_products(nb::module_ &module);
 void bind_near_sparse(nb::module_ &module);
 void bind_pair_distances(nb::module_ &module);
 void bind_smo(nb::module_ &module);
+void bind_mixture_pass(nb::module_ &module);
 
 } // namespace thetahat

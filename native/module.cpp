@@ -50,4 +50,5 @@ NB_MODULE(_native, module) {
     thetahat::bind_near_sparse(module);
     thetahat::bind_pair_distances(module);
     thetahat::bind_smo(module);
+    thetahat::bind_mixture_pass(module);
 }

@@ -860,3 +860,18 @@ def finish_lists(distance: FloatArray, row: FloatArray) -> None: ...
 def smallest_per_row(
     given: FloatArray, distance: FloatArray, row: FloatArray, threads: int
 ) -> None: ...
+def mixture_pass(
+    x: FloatArray,
+    weight: FloatArray,
+    labels: FloatArray,
+    given: FloatArray,
+    log_scale: FloatArray,
+    centres: FloatArray,
+    factors: FloatArray,
+    count: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    log_density: FloatArray,
+    rows: FloatArray,
+    posterior: bool,
+) -> float: ...

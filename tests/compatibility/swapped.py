@@ -31,6 +31,7 @@ PACKAGES = (
     "kernel_approximation",
     "kernel_ridge",
     "linear_model",
+    "mixture",
     "neighbors",
     "random_projection",
     "semi_supervised",
