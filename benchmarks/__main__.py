@@ -32,6 +32,7 @@ FAMILIES = (
     "adaboost",
     "tree",
     "density",
+    "mixture",
     "neighbors",
     "real_data",
     "combination",

@@ -63,7 +63,7 @@ def test_diagonal_factors(n, d, k):
 
 
 def test_given_responsibilities_are_summed():
-    X, weight, _, scale, centres, roots = case(50, 3, 2, 0)
+    X, _, _, scale, centres, roots = case(50, 3, 2, 0)
     shares = np.random.default_rng(1).random((50, 2))
     found = compiled(X, NONE, NO_LABELS, scale, centres, roots.reshape(6, 3), given=shares)
     np.testing.assert_allclose(found[3], shares.sum(axis=0))
@@ -86,5 +86,5 @@ def test_wrong_sizes_are_refused(broken):
     arguments = [X, weight, labels, scale, centres, roots.reshape(6, 2)]
     wrong = [X[:, :1], weight[:9], np.full(10, 3), scale[:2], centres[:2], roots.reshape(6, 2)[:5]]
     arguments[broken] = wrong[broken]
-    with pytest.raises(ValueError, match="must|none"):
+    with pytest.raises(ValueError, match=r"must|none"):
         compiled(*arguments)

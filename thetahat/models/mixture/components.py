@@ -156,12 +156,13 @@ def pass_over(
     ``labels`` holds the known component of every row, −1 where it is not known. ``shares(block)``
     gives the responsibilities, which are computed from the components otherwise.
     """
-    return source.reduce(_sums_of_block, terms, labels, shares)
+    return source.reduce(sums_of_block, terms, labels, shares)
 
 
-def _sums_of_block(
+def sums_of_block(
     block: Block, terms: tuple[Array, Array, Array], labels: Array | None, shares: Any
 ) -> MixtureSums:
+    """The sums of one block; see `pass_over`."""
     _, means, factors = terms
     k, d = means.shape
     count, first, second = np.zeros(k), np.zeros((k, d)), np.zeros(factors.shape)

@@ -35,9 +35,13 @@ class Run:
     converged: bool
     sums: MixtureSums | None = None
     centres: Array | None = None
+    best: float | None = None
+    """The largest bound, if it is not the last one."""
 
     @property
     def bound(self) -> float:
+        if self.best is not None:
+            return self.best
         return self.bounds[-1] if self.bounds else -np.inf
 
 

@@ -19,6 +19,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.models.mixture.components import (
     KINDS,
+    Components,
     precisions_of,
 )
 from thetahat.models.mixture.expectation_maximisation import (
@@ -27,8 +28,10 @@ from thetahat.models.mixture.expectation_maximisation import (
     expectation_maximisation,
     from_known_labels,
 )
+from thetahat.models.mixture.gradient_ascent import gradient_ascent
 from thetahat.models.mixture.mixture_density import MixtureDensity
 from thetahat.models.mixture.progress import Progress
+from thetahat.models.mixture.sampled_labels import sampled_labels
 from thetahat.models.mixture.starts import checked_start, starting_components
 
 
@@ -89,6 +92,12 @@ class GaussianMixture(MixtureDensity):
         the change of the lower bound and the time.
     verbose_interval : int, default=10
         Number of iterations between two printed lines. Must be at least 1.
+    method : {"em", "gradient", "sampled"}, default="em"
+        How the likelihood is maximised. "em" is expectation-maximisation. "gradient" follows the
+        gradient of the log-likelihood (L-BFGS) until its entries, per row, are at most `tol`,
+        which can need fewer iterations if components overlap; `reg_covar` is then the factor of a
+        penalty ½·reg_covar·Σ_k tr(Σ_k⁻¹)/k per row. "sampled" draws the component of every row at
+        random in each of `max_iter` iterations and keeps the best, which can leave poor maxima.
 
     Attributes
     ----------
@@ -143,6 +152,7 @@ class GaussianMixture(MixtureDensity):
     warm_start: bool = False
     verbose: int = 0
     verbose_interval: int = 10
+    method: str = "em"
 
     _ranges: ClassVar[dict[str, Range]] = {
         "n_components": whole(1),
@@ -155,6 +165,7 @@ class GaussianMixture(MixtureDensity):
         "warm_start": boolean,
         "verbose": boolean | whole(0),
         "verbose_interval": whole(1),
+        "method": one_of("em", "gradient", "sampled"),
     }
     _streams = True
     _parametric = True
@@ -270,17 +281,7 @@ class GaussianMixture(MixtureDensity):
             else:
                 progress = Progress(self.verbose, self.verbose_interval)
                 progress.begin(number)
-                run = expectation_maximisation(
-                    source,
-                    start,
-                    labels=labels,
-                    reg_covar=self.reg_covar,
-                    tol=self.tol,
-                    max_iter=self.max_iter,
-                    before=self.lower_bound_ if goes_on else -np.inf,
-                    watch=watch,
-                    report=progress.step if self.verbose else None,
-                )
+                run = self._run(source, start, labels, goes_on, rng, watch, progress)
                 progress.end(run.bound, run.converged)
             bounds.append(run.bound)
             if best is None or run.bound > best.bound:
@@ -289,6 +290,30 @@ class GaussianMixture(MixtureDensity):
                 break
         assert best is not None
         return best, bounds
+
+    def _run(
+        self,
+        source: Source,
+        start: Components,
+        labels: Array | None,
+        goes_on: bool,
+        rng: np.random.Generator,
+        watch: Watch,
+        progress: Progress,
+    ) -> Run:
+        """The iterations of the chosen method from one start."""
+        common: dict[str, Any] = dict(
+            labels=labels, reg_covar=self.reg_covar, max_iter=self.max_iter, watch=watch
+        )
+        report = progress.step if self.verbose else None
+        if self.method == "gradient" and self.max_iter > 0:
+            return gradient_ascent(source, start, tol=self.tol, **common)
+        if self.method == "sampled":
+            return sampled_labels(source, start, rng=rng, report=report, **common)
+        before = self.lower_bound_ if goes_on else -np.inf
+        return expectation_maximisation(
+            source, start, tol=self.tol, before=before, report=report, **common
+        )
 
     def _keep(self, run: Run, dtype: Any) -> GaussianMixture:
         found, kind = run.components, self.covariance_type

@@ -41,8 +41,8 @@ class Given:
 
 def checked_start(model: Any, d: int) -> Given:
     """The starting values of the user; an error names what is wrong with them."""
-    k, kind, who = model.n_components, model.covariance_type, type(model).__name__
-    weights = _numbers(model.weights_init, "weights", (k,), who)
+    k, kind = model.n_components, model.covariance_type
+    weights = _numbers(model, "weights", "weights", (k,))
     if weights is not None:
         if weights.min() < 0 or weights.max() > 1:
             raise ParameterError(
@@ -55,29 +55,32 @@ def checked_start(model: Any, d: int) -> Given:
                 "The parameter 'weights' should be normalized, but got sum(weights) = "
                 f"{weights.sum():.5f}. Divide weights_init by its sum."
             )
-    centres = _numbers(model.means_init, "means", (k, d), who)
+    centres = _numbers(model, "means", "means", (k, d))
     shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
     name = f"{kind} precision"
-    precisions = _numbers(model.precisions_init, name, shape, who)
+    precisions = _numbers(model, "precisions", name, shape)
     root = None
     if precisions is not None:
         root = _root_of(kind, precisions, name)
     return Given(weights, centres, root)
 
 
-def _numbers(value: Any, name: str, shape: tuple[int, ...], who: str) -> Array | None:
+def _numbers(model: Any, which: str, name: str, shape: tuple[int, ...]) -> Array | None:
+    value = getattr(model, f"{which}_init")
+    who = f"{type(model).__name__}: {which}_init"
     if value is None:
         return None
     try:
         found = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(f"{who}: the parameter '{name}' must hold numbers.") from None
+        raise ParameterError(f"{who} must be an array of numbers, or None.") from None
     if found.shape != shape:
         raise ParameterError(
-            f"The parameter '{name}' should have the shape of {shape}, but got {found.shape}."
+            f"{who}: The parameter '{name}' should have the shape of {shape}, but got "
+            f"{found.shape}."
         )
     if not np.isfinite(found).all():
-        raise ParameterError(f"{who}: the parameter '{name}' must hold finite numbers.")
+        raise ParameterError(f"{who} must hold finite numbers.")
     return found
 
 
