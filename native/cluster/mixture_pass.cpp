@@ -48,6 +48,25 @@ inline double total(const Lanes &some) {
     return sum;
 }
 
+// Σ_t a[t] and Σ_t a[t]·b[t] over a tile, in several partial sums.
+inline double sum_over_tile(const double *a) {
+    Lanes even = {}, odd = {};
+    for (std::size_t t = 0; t < tile; t += 2 * lanes) {
+        even += load(a + t);
+        odd += load(a + t + lanes);
+    }
+    return total(even + odd);
+}
+
+inline double dot_over_tile(const double *a, const double *b) {
+    Lanes even = {}, odd = {};
+    for (std::size_t t = 0; t < tile; t += 2 * lanes) {
+        even += load(a + t) * load(b + t);
+        odd += load(a + t + lanes) * load(b + t + lanes);
+    }
+    return total(even + odd);
+}
+
 // squares[t] = Σ_j (Σ_{i ≤ j} apart[i][t]·factor[i][j])²
 void add_squares(const double *apart, const double *factor, std::size_t padded, double *squares) {
     constexpr std::size_t parts = 4, chunk = parts * lanes;
@@ -228,28 +247,24 @@ double mixture_pass(StridedMatrix<const T> x, Vector<const double> weight,
                         out[(start + t) * k + m] = share[m * tile + t];
         }
         for (std::size_t m = 0; summing && m < k; ++m) {
-            double *part = share.data() + m * tile, held = 0.0;
-            for (std::size_t t = 0; t < tile; ++t) {
-                part[t] = t < size ? (w ? part[t] * w[start + t] : part[t]) : 0.0;
-                held += part[t];
-            }
+            double *part = share.data() + m * tile;
+            for (std::size_t t = 0; t < size && w; ++t)
+                part[t] *= w[start + t];
+            std::fill(part + size, part + tile, 0.0);
+            const double held = sum_over_tile(part);
             if (held == 0.0)
                 continue;
             N[m] += held;
             centre_at(m);
             double *into = sums.data() + m * square;
             for (std::size_t j = 0; j < d; ++j) {
-                double moved = 0.0, squared = 0.0;
+                double *along = scaled.data() + j * tile;
+                const double *from = apart.data() + j * tile;
                 for (std::size_t t = 0; t < tile; ++t)
-                    scaled[j * tile + t] = part[t] * apart[j * tile + t];
-                for (std::size_t t = 0; t < tile; ++t)
-                    moved += scaled[j * tile + t];
-                S1[m * d + j] += moved;
-                if (!full) {
-                    for (std::size_t t = 0; t < tile; ++t)
-                        squared += scaled[j * tile + t] * apart[j * tile + t];
-                    into[j] += squared;
-                }
+                    along[t] = part[t] * from[t];
+                S1[m * d + j] += sum_over_tile(along);
+                if (!full)
+                    into[j] += dot_over_tile(along, from);
             }
             if (full)
                 add_products(scaled.data(), apart.data(), padded, into);

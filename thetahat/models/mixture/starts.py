@@ -207,20 +207,45 @@ def draw_centres(
         centres[fixed] = sums.first[fixed] / sums.count[fixed, None]
     nearest = np.full(len(points), np.inf)
     for each in centres[fixed]:
-        nearest = np.minimum(nearest, ((points - each) ** 2).sum(axis=1))
+        nearest = np.minimum(nearest, _squares(points, each))
     for place in np.flatnonzero(~fixed):
-        chance = weight if uniform or not np.isfinite(nearest[0]) else weight * nearest
-        if not chance.sum() > 0:  # all rows equal a mean already
-            chance = weight
-        limits = np.cumsum(chance)
-        row = int(np.searchsorted(limits, rng.random() * limits[-1], side="right"))
-        row = min(row, len(points) - 1)
-        centres[place] = points[row]
-        nearest = np.minimum(nearest, ((points - points[row]) ** 2).sum(axis=1))
         if uniform:
-            nearest[row], weight = 0.0, np.where(nearest > 0, weight, 0.0)
-            weight = weight if weight.sum() > 0 else np.ones(len(points))
+            open_rows = np.where(nearest > 0, weight, 0.0)  # no mean is drawn twice
+            row = _draw(open_rows if open_rows.sum() > 0 else weight, 1, rng)[0]
+            near = np.minimum(nearest, _squares(points, points[row]))
+        else:
+            row, near = _far_row(points, weight, nearest, 2 + int(np.log(k)), rng)
+        centres[place], nearest = points[row], near
     return centres + origin
+
+
+def _far_row(
+    points: Array, weight: Array, nearest: Array, trials: int, rng: np.random.Generator
+) -> tuple[int, Array]:
+    """The best of a few rows that are drawn by their squared distances from the means so far.
+
+    The best one leaves the smallest sum of squared distances, which is returned as well. The first
+    mean is drawn by the weights alone.
+    """
+    first = not np.isfinite(nearest[0])
+    chance = weight if first else weight * nearest
+    if not chance.sum() > 0:  # all rows equal a mean already
+        chance = weight
+    drawn = _draw(chance, 1 if first else trials, rng)
+    left = [np.minimum(nearest, _squares(points, points[row])) for row in drawn]
+    best = int(np.argmin([weight @ each for each in left]))
+    return int(drawn[best]), left[best]
+
+
+def _draw(chance: Array, size: int, rng: np.random.Generator) -> Array:
+    """Places, drawn in proportion to the chances."""
+    limits = np.cumsum(chance)
+    found = np.searchsorted(limits, rng.random(size) * limits[-1], side="right")
+    return np.minimum(found, np.flatnonzero(chance)[-1])
+
+
+def _squares(points: Array, centre: Array) -> Array:
+    return np.asarray(((points - centre) ** 2).sum(axis=1))
 
 
 def _labelled_shares(labels: Array, k: int) -> Callable[[Block], Array]:
