@@ -24,6 +24,8 @@ SAMPLED_ROWS = 1 << 14
 """Number of rows among which starting means are drawn."""
 LLOYD_STEPS = 30
 """Largest number of passes of the k-means start."""
+SETTLED = 1e-4
+"""Squared moves of the means, in units of their variance, at which the k-means start ends."""
 
 
 @dataclass(frozen=True)
@@ -296,7 +298,7 @@ def lloyd(source: Source, centres: Array, middle: Array, labels: Array | None) -
         found = source.reduce(_cluster_block, centres, middle, labels)
         held = np.where(found.weight > 0, found.weight, 1.0)[:, None]
         moved = np.where(found.weight[:, None] > 0, found.total / held + middle, centres)
-        still = np.array_equal(moved, centres)
+        still = ((moved - centres) ** 2).sum() <= SETTLED * centres.var(axis=0).mean()
         centres = moved
         if still:
             break
