@@ -141,3 +141,27 @@ def test_progress_is_printed(capsys):
     assert "Initialization 0" in text
     assert "Iteration 1\t time lapse" in text
     assert "Initialization converged." in text
+
+
+def test_covariances_beyond_the_memory_are_an_error_before_they_are_made():
+    X = rows(10, 400)
+    with (
+        th.config(memory=10_000_000),
+        pytest.raises(th.errors.MemoryBudgetError, match="covariance_type='diag'"),
+    ):
+        th.GaussianMixture(3).fit(X)
+
+
+def test_the_last_state_is_a_valid_mixture_after_an_interrupt(monkeypatch):
+    from thetahat.models.mixture import expectation_maximisation
+
+    def interrupted(*arguments, **params):
+        raise KeyboardInterrupt
+
+    model = th.GaussianMixture(2, random_state=0).fit(rows())
+    before = model.means_.copy()
+    monkeypatch.setattr(expectation_maximisation, "pass_over", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(rows(seed=5))
+    np.testing.assert_array_equal(model.means_, before)
+    assert np.isfinite(model.log_density(rows())).all()

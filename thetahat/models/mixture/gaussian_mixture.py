@@ -9,12 +9,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.extremes import require_squares_of_rows
-from thetahat.data.source import Source
+from thetahat.data.source import Source, rows_per_block
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.threads import blocks_in_flight
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.models.mixture.components import (
@@ -227,6 +229,15 @@ class GaussianMixture(MixtureDensity):
             raise DataError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
                 f"n_samples = {n}. Use fewer components or more rows."
+            )
+        if self.covariance_type in ("full", "tied"):
+            # Covariances, factors, their inverses, and the sums of the blocks in flight.
+            k, d = self.n_components, source.n_features
+            blocks = min(blocks_in_flight(), -(-n // rows_per_block(d)))
+            require_memory(
+                8 * k * d * d * (4 + 2 * blocks),
+                f"{who}: {k} covariance matrices of {d} columns",
+                "Use covariance_type='diag', or fewer columns or components.",
             )
         require_squares_of_rows(source, who=who)
 
