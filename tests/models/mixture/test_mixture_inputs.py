@@ -165,3 +165,19 @@ def test_the_last_state_is_a_valid_mixture_after_an_interrupt(monkeypatch):
         model.fit(rows(seed=5))
     np.testing.assert_array_equal(model.means_, before)
     assert np.isfinite(model.log_density(rows())).all()
+
+
+def test_a_component_without_rows_keeps_its_mean_and_covariance():
+    X = rows()
+    model = th.GaussianMixture(
+        2,
+        weights_init=[1.0, 0.0],
+        means_init=[[0.0, 0.0], [9.0, 9.0]],
+        precisions_init=np.tile(4.0 * np.eye(2), (2, 1, 1)),
+    )
+    with pytest.warns(ConvergenceWarning, match="1 of 2 components .first: 1. collapsed"):
+        model.fit(X)
+    np.testing.assert_array_equal(model.weights_, [1.0, 0.0])
+    np.testing.assert_allclose(model.means_, [X.mean(axis=0), [9.0, 9.0]])
+    np.testing.assert_allclose(model.covariances_[1], 0.25 * np.eye(2))
+    np.testing.assert_array_equal(model.predict(X), 0)

@@ -8,6 +8,7 @@ from tests.models.mixture.test_gaussian_mixture import heaps
 from thetahat.data.validation import as_source
 from thetahat.models.mixture.components import KINDS
 from thetahat.models.mixture.gradient_ascent import MixtureLikelihood
+from thetahat.models.mixture.sampled_labels import _sampled_block
 
 
 @pytest.mark.parametrize("d", [1, 3])
@@ -62,3 +63,13 @@ def test_methods_respect_known_labels(method):
     labels = np.where(np.arange(len(X)) % 20 == 0, names, -1)
     model = th.GaussianMixture(3, method=method, random_state=0).fit(X, labels=labels)
     assert (model.predict(X) == names).mean() > 0.95
+
+
+def test_known_labels_are_not_drawn():
+    rng = np.random.default_rng(3)
+    X, labels = rng.standard_normal((200, 2)), rng.integers(0, 2, 200)
+    labels[0] = -1
+    terms = th.GaussianMixture(2, random_state=0).fit(X)._terms()
+    sums = as_source(X, None, None, who="test").reduce(_sampled_block, terms, labels, (0, 1))
+    assert sums.count.sum() == 200
+    assert sums.count[1] - (labels == 1).sum() in (0, 1)
