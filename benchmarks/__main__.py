@@ -37,6 +37,7 @@ FAMILIES = (
     "covariance",
     "graphical",
     "clusters",
+    "mixture",
     "neighbors",
     "real_data",
     "combination",

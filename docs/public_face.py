@@ -29,6 +29,7 @@ _FAMILIES = {
     "covariance": "Covariances",
     "generative": "Generative classifiers",
     "decomposition": "Decompositions",
+    "mixture": "Mixtures",
     "semi_supervised": "Semi-supervised learning",
     "structured": "Structured outputs",
     "preprocessing": "Preprocessing",

@@ -158,6 +158,7 @@ from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SG
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
+from thetahat.models.mixture.gaussian_mixture import GaussianMixture as GaussianMixture
 from thetahat.models.neighbors.graphs import KNeighborsTransformer as KNeighborsTransformer
 from thetahat.models.neighbors.graphs import RadiusNeighborsTransformer as RadiusNeighborsTransformer
 from thetahat.models.neighbors.graphs import kneighbors_graph as kneighbors_graph
@@ -252,6 +253,7 @@ __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FeatureMap",
+    "GaussianMixture",
     "GaussianNB",
     "GaussianProcessRegressor",
     "GaussianRandomProjection",

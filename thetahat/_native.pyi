@@ -1004,3 +1004,18 @@ def take_candidate(
     reach: FloatArray,
     number: int,
 ) -> None: ...
+def mixture_pass(
+    x: FloatArray,
+    weight: FloatArray,
+    labels: FloatArray,
+    given: FloatArray,
+    log_scale: FloatArray,
+    centres: FloatArray,
+    factors: FloatArray,
+    count: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    log_density: FloatArray,
+    rows: FloatArray,
+    posterior: bool,
+) -> float: ...

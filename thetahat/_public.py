@@ -181,6 +181,7 @@ _BY_MODULE = {
     "thetahat.models.linear.least_squares.noise_reweighted": ("NoiseReweightedRegression",),
     "thetahat.models.metric.neighborhood_components_analysis": ("NeighborhoodComponentsAnalysis",),
     "thetahat.models.metric.pairwise_metric_learner": ("PairwiseMetricLearner",),
+    "thetahat.models.mixture.gaussian_mixture": ("GaussianMixture",),
     "thetahat.models.neighbors.graphs": (
         "KNeighborsTransformer",
         "RadiusNeighborsTransformer",

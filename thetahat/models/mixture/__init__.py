@@ -1,0 +1,1 @@
+"""Mixture models: p(x) = Σ_k π_k p_k(x)."""

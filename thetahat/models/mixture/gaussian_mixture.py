@@ -1,0 +1,363 @@
+"""Gaussian mixtures: p(x) = Σ_k π_k N(x | μ_k, Σ_k)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.source import Source, rows_per_block
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.memory import require_memory
+from thetahat.foundation.randomness import generator
+from thetahat.foundation.threads import blocks_in_flight
+from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
+from thetahat.models.mixture.components import (
+    KINDS,
+    Components,
+    precisions_of,
+)
+from thetahat.models.mixture.expectation_maximisation import (
+    Run,
+    collapsed_components,
+    expectation_maximisation,
+    from_known_labels,
+)
+from thetahat.models.mixture.gradient_ascent import gradient_ascent
+from thetahat.models.mixture.mixture_density import MixtureDensity
+from thetahat.models.mixture.progress import Progress
+from thetahat.models.mixture.sampled_labels import sampled_labels
+from thetahat.models.mixture.starts import checked_start, starting_components
+
+
+@with_parameters
+class GaussianMixture(MixtureDensity):
+    """Gaussian mixture, fitted by expectation-maximisation.
+
+    Each row belongs to one of k components with a Gaussian density; which one is not known, or
+    known for some rows only.
+
+    Formula: p(x) = Σ_k π_k N(x | μ_k, Σ_k). The E step computes the responsibilities
+    γ_ik = π_k N(x_i | μ_k, Σ_k) / p(x_i), the M step π_k = Σ_i γ_ik / n, μ_k = Σ_i γ_ik x_i / nπ_k
+    and Σ_k = Σ_i γ_ik (x_i − μ_k)(x_i − μ_k)ᵀ / nπ_k + reg_covar·I. Both raise the lower bound
+    Σ_i E_γ[log p(x_i, z) − log γ] ≤ Σ_i log p(x_i), so the log-likelihood does not decrease, apart
+    from the effect of `reg_covar`. The result is a local maximum: use several starts (`n_init`).
+    With row weights the sums are weighted, and a weight of 2 counts as two equal rows.
+
+    Cost: O(n k d²) time per iteration, one pass over the rows, in memory or on disk; O(n k d) for
+    diagonal and spherical covariances. Memory O(k d²) in addition to the rows.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+        Number of components (k). More components fit the training rows better and need more rows.
+        Compare numbers with `bic`, `aic` or the score of held-out rows. Must be at least 1.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        Shape of the covariances. "full" gives every component its own matrix, "tied" one matrix
+        to all, "diag" a variance per column and component, and "spherical" one variance per
+        component. Fewer parameters need fewer rows.
+    tol : float, default=1e-3
+        Iterations stop when the mean log-likelihood per row changes by less than this tolerance.
+        Smaller values give more accurate results and need more iterations. Must be at least 0.
+    reg_covar : float, default=1e-6
+        Number that is added to the variances, so that components with few or equal rows keep a
+        positive variance. Increase it if components collapse. Must be at least 0.
+    max_iter : int, default=100
+        Maximum number of iterations of each start. 0 keeps the starting values.
+    n_init : int, default=1
+        Number of starts. The one with the largest lower bound is kept. More starts take longer
+        and are more likely to find the best maximum. Must be at least 1.
+    init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
+        How the starting values are found. "kmeans" starts from the clusters of k-means,
+        "k-means++" from rows that are far from each other, "random_from_data" from rows drawn
+        uniformly, and "random" from random responsibilities.
+    weights_init : array-like of shape (k,), optional
+        Weights of the components to start from. They must be at least 0 and sum to 1.
+    means_init : array-like of shape (k, d), optional
+        Means of the components to start from.
+    precisions_init : array-like, optional
+        Inverse covariances to start from, of shape (k, d, d), (d, d), (k, d) or (k,) as
+        `covariance_type` requires. They must be positive definite.
+    random_state : int, Generator or None, default=None
+        Seed of the starting values and of `sample`. Pass an int for the same result on every call.
+    warm_start : bool, default=False
+        Whether `fit` starts from the components of the last fit instead of new starting values.
+    verbose : int, default=0
+        Whether to print the progress. 1 prints each start and the number of the iteration, 2 also
+        the change of the lower bound and the time.
+    verbose_interval : int, default=10
+        Number of iterations between two printed lines. Must be at least 1.
+    method : {"em", "gradient", "sampled"}, default="em"
+        How the likelihood is maximised. "em" is expectation-maximisation. "gradient" follows the
+        gradient of the log-likelihood (L-BFGS) until its entries, per row, are at most `tol`,
+        which can need fewer iterations if components overlap; `reg_covar` is then the factor of a
+        penalty ½·reg_covar·Σ_k tr(Σ_k⁻¹)/k per row. "sampled" draws the component of every row at
+        random in each of `max_iter` iterations and keeps the best, which can leave poor maxima.
+
+    Attributes
+    ----------
+    weights_ : array of shape (k,)
+        The weights of the components (π).
+    means_ : array of shape (k, d)
+        The means of the components (μ).
+    covariances_ : array
+        The covariances of the components (Σ), of shape (k, d, d), (d, d), (k, d) or (k,).
+    precisions_ : array
+        The inverses of the covariances, in the same shape.
+    precisions_cholesky_ : array
+        Upper triangular factors P of the precisions, Σ⁻¹ = PPᵀ, or the inverse standard
+        deviations, in the same shape.
+    converged_ : bool
+        Whether the best start reached the tolerance.
+    n_iter_ : int
+        The number of iterations of the best start.
+    lower_bound_ : float
+        The mean log-likelihood per row before the last M step of the best start.
+    lower_bounds_ : array of shape (iterations,)
+        The mean log-likelihood per row before each M step of the best start.
+    restart_bounds_ : array of shape (n_init,)
+        The lower bound that each start reached. If they differ, there are several local maxima.
+    collapsed_ : array of int
+        Numbers of the components without rows, or without variance in some direction, although
+        all rows together vary in every direction. Their density is unbounded but for `reg_covar`.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> X = [[1.0], [1.2], [0.8], [7.0], [7.4], [6.6]]
+    >>> model = th.GaussianMixture(2, random_state=0).fit(X)
+    >>> sorted(model.means_.round(3).ravel().tolist()), model.weights_.round(3).tolist()
+    ([1.0, 7.0], [0.5, 0.5])
+    >>> model.predict([[0.9]]) == model.predict([[1.1]])
+    array([ True])
+    """
+
+    n_components: int = 1
+    _: KW_ONLY
+    covariance_type: str = "full"
+    tol: float = 1e-3
+    reg_covar: float = 1e-6
+    max_iter: int = 100
+    n_init: int = 1
+    init_params: str = "kmeans"
+    weights_init: Any = None
+    means_init: Any = None
+    precisions_init: Any = None
+    random_state: Any = None
+    warm_start: bool = False
+    verbose: int = 0
+    verbose_interval: int = 10
+    method: str = "em"
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        "n_components": whole(1),
+        "covariance_type": one_of(*KINDS),
+        "tol": at_least(0),
+        "reg_covar": at_least(0),
+        "max_iter": whole(0),
+        "n_init": whole(1),
+        "init_params": one_of("kmeans", "k-means++", "random", "random_from_data"),
+        "warm_start": boolean,
+        "verbose": boolean | whole(0),
+        "verbose_interval": whole(1),
+        "method": one_of("em", "gradient", "sampled"),
+    }
+    _streams = True
+    _parametric = True
+    _draws_rows = True
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None
+    ) -> GaussianMixture:
+        """Estimate the components. Cost: see `GaussianMixture`.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Training rows, at least 2 and at least as many as components.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        labels : array-like of int of shape (n,), optional
+            The component of each row, from 0 to k − 1, where it is known, and −1 where it is not.
+            Rows with a label belong to their component with probability 1. If all are known, the
+            maximum of the likelihood has a closed form and needs no iterations.
+
+        Returns
+        -------
+        self
+            The fitted mixture.
+        """
+        source = self._open(X, None, sample_weight, supervised=False)
+        self._require_rows(source)
+        known = self._known(labels, source.n_rows)
+        best, bounds = self._best_run(source, known)
+        if not best.converged and self.max_iter > 0:
+            warn(
+                "Best performing initialization did not converge. Try different init parameters, "
+                "or increase max_iter, tol, or check for degenerate data. "
+                f"GaussianMixture: max_iter={self.max_iter}, tol={self.tol:g}.",
+                ConvergenceWarning,
+            )
+        self.collapsed_ = collapsed_components(best, self.reg_covar)
+        if len(self.collapsed_):
+            warn(
+                f"GaussianMixture: {len(self.collapsed_)} of {self.n_components} components "
+                f"(first: {self.collapsed_[0]}) collapsed: they have no rows, or no variance in "
+                "some direction, and their density is limited by reg_covar="
+                f"{self.reg_covar:g} only. Use fewer components or increase reg_covar.",
+                ConvergenceWarning,
+            )
+        self.restart_bounds_ = np.array(bounds)
+        return self._keep(best, source.dtype)
+
+    def _require_rows(self, source: Source) -> None:
+        n, who = source.n_rows, type(self).__name__
+        if n < 2:
+            raise DataError(
+                f"{who}: X has n_samples = {n}, 1 sample, but a minimum of 2 is required. Add rows."
+            )
+        if n < self.n_components:
+            raise DataError(
+                f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
+                f"n_samples = {n}. Use fewer components or more rows."
+            )
+        if self.covariance_type in ("full", "tied"):
+            # Covariances, factors, their inverses, and the sums of the blocks in flight.
+            k, d = self.n_components, source.n_features
+            blocks = min(blocks_in_flight(), -(-n // rows_per_block(d)))
+            require_memory(
+                8 * k * d * d * (4 + 2 * blocks),
+                f"{who}: {k} covariance matrices of {d} columns",
+                "Use covariance_type='diag', or fewer columns or components.",
+            )
+        require_squares_of_rows(source, who=who)
+
+    def _known(self, labels: Any, n: int) -> Array | None:
+        """The labels as whole numbers, or None if no row has one."""
+        if labels is None:
+            return None
+        found = np.asarray(labels)
+        if found.shape != (n,):
+            raise DataError(
+                f"GaussianMixture: labels has the shape {found.shape}, but X has {n} rows. Pass "
+                "one label per row, −1 where it is not known."
+            )
+        whole_numbers = found.dtype.kind in "biu" or (
+            found.dtype.kind == "f" and (found == np.floor(found)).all()
+        )
+        if not whole_numbers or found.min() < -1 or found.max() >= self.n_components:
+            raise DataError(
+                "GaussianMixture: labels must be whole numbers from 0 to n_components − 1 = "
+                f"{self.n_components - 1}, or −1 where the component is not known. Number the "
+                "classes from 0."
+            )
+        found = found.astype(np.int64)
+        return found if (found >= 0).any() else None
+
+    def _best_run(self, source: Source, labels: Array | None) -> tuple[Run, list[float]]:
+        """The start with the largest lower bound, and the bounds of all."""
+        given = checked_start(self, source.n_features)
+        goes_on = self.warm_start and hasattr(self, "converged_")
+        rng, watch = generator(self.random_state), Watch()
+        best: Run | None = None
+        bounds: list[float] = []
+        complete = labels is not None and bool((labels >= 0).all())
+        for number in range(1 if goes_on or complete else self.n_init):
+            start = (
+                self._components()
+                if goes_on
+                else starting_components(
+                    source,
+                    self.n_components,
+                    self.covariance_type,
+                    self.init_params,
+                    given,
+                    labels,
+                    self.reg_covar,
+                    rng,
+                )
+            )
+            if complete:
+                assert labels is not None
+                run = from_known_labels(source, start, labels, self.reg_covar)
+            else:
+                progress = Progress(self.verbose, self.verbose_interval)
+                progress.begin(number)
+                run = self._run(source, start, labels, goes_on, rng, watch, progress)
+                progress.end(run.bound, run.converged)
+            bounds.append(run.bound)
+            if best is None or run.bound > best.bound:
+                best = run
+            if watch.is_over:
+                break
+        assert best is not None
+        return best, bounds
+
+    def _run(
+        self,
+        source: Source,
+        start: Components,
+        labels: Array | None,
+        goes_on: bool,
+        rng: np.random.Generator,
+        watch: Watch,
+        progress: Progress,
+    ) -> Run:
+        """The iterations of the chosen method from one start."""
+        common: dict[str, Any] = dict(
+            labels=labels, reg_covar=self.reg_covar, max_iter=self.max_iter, watch=watch
+        )
+        report = progress.step if self.verbose else None
+        if self.method == "gradient" and self.max_iter > 0:
+            return gradient_ascent(source, start, tol=self.tol, **common)
+        if self.method == "sampled":
+            return sampled_labels(source, start, rng=rng, report=report, **common)
+        before = self.lower_bound_ if goes_on else -np.inf
+        return expectation_maximisation(
+            source, start, tol=self.tol, before=before, report=report, **common
+        )
+
+    def _keep(self, run: Run, dtype: Any) -> GaussianMixture:
+        found, kind = run.components, self.covariance_type
+        self.weights_ = found.weights.astype(dtype)
+        self.means_ = found.means.astype(dtype)
+        self.covariances_ = found.covariances.astype(dtype)
+        self.precisions_cholesky_ = found.root.astype(dtype)
+        self.precisions_ = precisions_of(kind, found.root).astype(dtype)
+        self.converged_ = run.converged
+        self.n_iter_ = len(run.bounds)
+        self.lower_bound_ = float(run.bound)
+        self.lower_bounds_ = np.array(run.bounds)
+        return self
+
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None
+    ) -> Array:
+        """Estimate the components, and return the most probable one of every training row.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Training rows, at least 2 and at least as many as components.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        labels : array-like of int of shape (n,), optional
+            The component of each row where it is known, and −1 where it is not.
+
+        Returns
+        -------
+        labels : array of int of shape (n,)
+            Numbers of the components, from 0 to k − 1.
+        """
+        return self.fit(X, y, sample_weight, labels=labels).predict(X)
