@@ -271,6 +271,22 @@ def test_dependent_columns_are_left_out_with_a_warning():
     )
 
 
+def test_samples_and_marginals_of_dependent_columns_have_the_covariance():
+    X, y = gaussians()
+    X = np.column_stack([X * [1.0, 5.0, 0.2], X @ [1.0, 2.0, 3.0]])
+    with pytest.warns(IllConditionedWarning):
+        model = LDA(store_covariance=True).fit(X, y)
+    rows, labels = model.sample(20_000, random_state=0)
+    unit = np.sqrt(model.covariance_.diagonal())
+    noise = (rows - model.means_[labels]) / unit
+    expected = model.covariance_ / np.outer(unit, unit)
+    np.testing.assert_allclose(noise.T @ noise / len(noise), expected, atol=0.03)
+    known = X[:5].copy()
+    known[:, 3] = np.nan
+    part = LDA().fit(X[:, :3], y).predict_joint_log_proba(X[:5, :3])
+    np.testing.assert_allclose(model.predict_joint_log_proba(known), part, rtol=1e-8)
+
+
 def test_a_constant_column_has_no_effect():
     X, y = gaussians()
     constant = np.column_stack([X, np.full(len(X), 0.1)])

@@ -32,4 +32,4 @@ def whitening_of_few(
     values, vectors = values[kept], vectors[:, kept]
     directions = product(rows.T, vectors / values) / spread[:, None]
     log_det = float(np.log(values).sum()) + 2.0 * float(np.log(spread).sum())
-    return Whitening(directions, log_det, int(kept.sum())), rows * spread
+    return Whitening(directions, log_det, int(kept.sum()), spread), rows * spread

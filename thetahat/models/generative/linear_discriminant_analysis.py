@@ -41,6 +41,7 @@ from thetahat.models.generative.gaussian import (
     missing_patterns,
     restored,
     spread_of,
+    unwhitening,
     whitened,
     whitening,
 )
@@ -254,7 +255,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self, found: Whitening, apart: Array, xbar: Array, priors: Array, spread: Array
     ) -> None:
         root = found.root
-        self._root, self._log_det, self._centre = root, found.log_det, xbar
+        self._root, self._log_det, self._spread = root, found.log_det, found.spread
+        self._centre = xbar
         self._places = whitened(apart, root)
         self._log_priors = log_priors(priors)
         self._levels = self._log_priors - 0.5 * np.einsum("ij,ij->i", self._places, self._places)
@@ -328,8 +330,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _decision_rows(self, X: Any) -> Array:
         if self.solver == "svd" or len(self.classes_) == 2:
             return self._score_rows(X)
-        if self._is_small_and_sound(X):
-            return self._uncentred_scores(X)
         return self._open_again(X).map_rows(lambda block: self._uncentred_scores(block.X))
 
     def _uncentred_scores(self, rows: Matrix) -> Array:
@@ -347,7 +347,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _joint_of_known(self, rows: Array) -> Array:
         joint = np.empty((len(rows), len(self.classes_)))
-        covariance = restored(self._root)
+        covariance = restored(self._root, getattr(self, "_spread", None))
         apart = self._class_means - self._centre
         for which, known in missing_patterns(rows):
             if not known.size:
@@ -368,11 +368,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return joint
 
     def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
-        root = self._root
-        if root.ndim == 1:
+        if (root := self._root).ndim == 1:
             noise = rng.standard_normal((n_samples, len(root))) * np.sqrt(restored(root))
         else:
-            noise = rng.standard_normal((n_samples, root.shape[1])) @ np.linalg.pinv(root)
+            back = unwhitening(root, getattr(self, "_spread", None))
+            noise = rng.standard_normal((n_samples, root.shape[1])) @ back
         return self._class_means[code] + noise
 
     def transform(self, X: Any) -> Array:
