@@ -118,7 +118,10 @@ class LabelledEstimator(Estimator):
         from sklearn.utils.validation import column_or_1d
 
         require_dense_target(y, type(self).__name__)
-        labels = column_or_1d(without_extension_type(y), warn=True)
+        if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubfU":
+            labels = y
+        else:
+            labels = column_or_1d(without_extension_type(y), warn=True)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             row = int(np.argmin(np.isfinite(labels)))
             kind = "NaN" if np.isnan(labels[row]) else "infinity"

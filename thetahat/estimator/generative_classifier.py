@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.source import Block
+from thetahat.estimator.base import DIRECT_SIZE
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.density import Novelty, require_sample_count
 from thetahat.foundation.arguments import numbers
@@ -21,6 +22,9 @@ from thetahat.foundation.types import Array, Matrix
 
 SHARE_TOLERANCE = 1e-6
 """Largest distance from 1 of the sum of given class probabilities."""
+
+WHOLE = "?" + np.typecodes["AllInteger"]
+"""The characters of the types of whole numbers and Booleans."""
 
 LOWEST = {char: np.finfo(char).min for char in "df"}
 """The lowest finite number of double and single precision."""
@@ -52,6 +56,7 @@ class BayesRule(Classifier, ABC):
 
     def _score_rows(self, X: Any) -> Array:
         """The same for all rows of X, which are checked first."""
+        X = _few_as_floats(X)
         if self._is_small_and_sound(X):
             return self._scores(X)
         return self._open_again(X).map_rows(self._score_block)
@@ -61,6 +66,7 @@ class BayesRule(Classifier, ABC):
 
     def _joint_rows(self, X: Any) -> Array:
         """The same for all rows of X, which are checked first."""
+        X = _few_as_floats(X)
         if self._is_small_and_sound(X):
             return self._joint(X)
         return self._open_again(X).map_rows(self._joint_block)
@@ -216,6 +222,12 @@ class GenerativeClassifier(BayesRule, Novelty, ABC):
                 rows[places] = drawn
         assert rows is not None
         return rows, self.classes_[codes]
+
+
+def _few_as_floats(X: Any) -> Any:
+    """Few rows of whole numbers as float64, so that they are checked in short."""
+    whole = type(X) is np.ndarray and X.dtype.char in WHOLE and X.size <= DIRECT_SIZE
+    return X.astype(np.float64) if whole else X
 
 
 def _below_largest(logs: Array) -> tuple[Array, Array]:

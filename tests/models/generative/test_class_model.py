@@ -190,6 +190,50 @@ def test_float32_rows_stay_accurate(name):
     )
 
 
+@EACH
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_class_that_loses_all_rows_to_missing_values_is_named(name, sparse):
+    X, y = gaussians(seed=9)
+    holes = X.copy()
+    holes[y == 1, 2] = np.nan
+    rows = sp.csr_array(holes) if sparse else holes
+    for given in (None, np.arange(len(y)) % 2):
+        with (
+            pytest.warns(UserWarning, match="missing values first if this affects many rows"),
+            pytest.raises(ValueError, match="class 1 has no rows to fit, because all of its rows"),
+        ):
+            model_of(name).fit(rows, y, sample_weight=given)
+
+
+SHRUNK = {
+    "qda shrunk": th.QuadraticDiscriminantAnalysis(shrinkage=0.2),
+    "qda auto": th.QuadraticDiscriminantAnalysis(shrinkage="auto"),
+    "qda estimator": th.QuadraticDiscriminantAnalysis(covariance_estimator=th.OAS()),
+    "lda auto": th.LinearDiscriminantAnalysis(shrinkage="auto"),
+    "lda estimator": th.LinearDiscriminantAnalysis(covariance_estimator=th.OAS()),
+    "nearest uniform": th.NearestCentroid(),
+    "nearest manhattan": th.NearestCentroid("manhattan"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS | SHRUNK)
+def test_a_class_of_weight_zero_has_probability_zero_and_no_mean(name):
+    X, y = gaussians(seed=9)
+    kept = y != 1
+    model = clone((MODELS | SHRUNK)[name])
+    found = clone(model).fit(X, y, sample_weight=kept.astype(float))
+    expected = clone(model).fit(X[kept], y[kept])
+    means = getattr(found, "means_", getattr(found, "centroids_", None))
+    assert np.isnan(means).all(axis=1).tolist() == [False, True, False]
+    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+    if name == "nearest manhattan":
+        return
+    shares = found.predict_proba(X)
+    np.testing.assert_allclose(shares[:, [0, 2]], expected.predict_proba(X), atol=1e-10)
+    assert (shares[:, 1] == 0).all()
+    assert set(found.sample(50, random_state=0)[1]) == {0, 2}
+
+
 def test_given_probabilities_for_a_class_without_rows_are_refused():
     X, y = gaussians(seed=6)
     weight = (y < 2).astype(float)

@@ -1,10 +1,13 @@
 """Linear discriminant analysis: worked numbers, its three derivations, and its peer."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn.discriminant_analysis as peer
 from scipy.special import expit
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
 from sklearn.covariance import ShrunkCovariance
 
 import thetahat as th
@@ -100,6 +103,8 @@ def test_fishers_direction_maximises_his_criterion():
         {"solver": "lsqr", "shrinkage": "auto"},
         {"priors": [0.2, 0.3, 0.5]},
         {"solver": "lsqr", "covariance_estimator": ShrunkCovariance(shrinkage=0.2)},
+        {"solver": "lsqr", "priors": [0.2, 0.3, 0.5]},
+        {"solver": "eigen", "shrinkage": 0.3, "priors": [0.2, 0.3, 0.5]},
     ],
     ids=str,
 )
@@ -107,15 +112,16 @@ def test_fishers_direction_maximises_his_criterion():
 def test_equals_scikit_learn(options, classes):
     X, y = IRIS[0][IRIS[1] < classes], IRIS[1][IRIS[1] < classes]
     if "priors" in options and classes == 2:
-        options = {"priors": [0.3, 0.7]}
+        options = options | {"priors": [0.3, 0.7]}
     ours, theirs = LDA(**options).fit(X, y), peer.LinearDiscriminantAnalysis(**options).fit(X, y)
     for name in ("coef_", "intercept_", "means_", "priors_"):
         np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-10)
-    scores = theirs.decision_function(X)
-    if classes == 2:
-        np.testing.assert_allclose(ours.decision_function(X), scores, rtol=1e-8, atol=1e-8)
-    if options.get("solver") != "lsqr":
+    scores = ours.decision_function(X)
+    np.testing.assert_allclose(scores, theirs.decision_function(X), rtol=1e-8, atol=1e-8)
+    linear = X @ ours.coef_.T + ours.intercept_
+    np.testing.assert_allclose(scores, linear if classes > 2 else linear[:, 0], atol=1e-10)
+    if hasattr(theirs, "scalings_") and not {"shrinkage", "priors"} <= options.keys():
         np.testing.assert_allclose(
             np.abs(ours.transform(X)), np.abs(theirs.transform(X)), rtol=1e-7, atol=1e-8
         )
@@ -124,6 +130,59 @@ def test_equals_scikit_learn(options, classes):
         )
     if hasattr(theirs, "covariance_"):
         np.testing.assert_allclose(ours.covariance_, theirs.covariance_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_one_rule_weights_the_covariances_of_the_classes(solver, wide):
+    """By the rows for "svd", by the priors for "lsqr", with and without an estimator."""
+    X, y = gaussians(classes=3, seed=4)
+    kept = (y < 2) | (np.arange(len(y)) % 3 == 0)
+    X, y = X[kept], y[kept]
+    if wide:
+        X, y = np.random.default_rng(0).normal(size=(20, 30)), np.arange(20) % 3
+    priors = np.array([0.6, 0.3, 0.1])
+    shares = np.bincount(y) / len(y) if solver == "svd" else priors
+    expected = sum(s * np.cov(X[y == c].T, bias=True) for c, s in enumerate(shares))
+    options = {"solver": solver, "priors": priors, "store_covariance": True, "tol": 1e-6}
+    for more in ({}, {"covariance_estimator": th.EmpiricalCovariance()}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IllConditionedWarning)
+            model = LDA(**options, **more).fit(X, y)
+        np.testing.assert_allclose(model.covariance_, expected, rtol=1e-8, atol=1e-9)
+    diagonal = LDA(**options, covariance="diagonal").fit(X, y)
+    np.testing.assert_allclose(diagonal.covariance_.diagonal(), expected.diagonal(), rtol=1e-9)
+    if not wide:
+        batches = LDA(**options)
+        for part in (slice(0, 50), slice(50, None)):
+            batches.partial_fit(X[part], y[part], classes=[0, 1, 2])
+        np.testing.assert_allclose(batches.covariance_, expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", [LDA, th.QuadraticDiscriminantAnalysis])
+def test_covariance_estimators_get_the_row_weights(kind):
+    X, y = gaussians(seed=7)
+    weight = np.random.default_rng(0).integers(0, 3, len(X))
+    model = kind(covariance_estimator=th.OAS())
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-10)
+    with pytest.raises(TypeError, match=r"ShrunkCovariance\.fit takes no sample_weight"):
+        kind(covariance_estimator=ShrunkCovariance()).fit(X, y, sample_weight=weight)
+
+
+def test_scores_of_rows_with_missing_values_and_of_sparse_rows():
+    import scipy.sparse as sp
+
+    X, y = gaussians(seed=7)
+    model = LDA(solver="lsqr").fit(X, y)
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(model.decision_function(sp.csr_array(X)), scores, rtol=1e-10)
+    np.testing.assert_allclose(model.decision_function(X[:1]), scores[:1], rtol=1e-10)
+    rows = X[:5].copy()
+    rows[:, 1] = np.nan
+    away = model.decision_function(rows) - model.predict_log_proba(rows)
+    np.testing.assert_allclose(away - away[:, :1], 0.0, atol=1e-10)
 
 
 def test_diagonal_uses_variances_alone():
@@ -212,6 +271,22 @@ def test_dependent_columns_are_left_out_with_a_warning():
     )
 
 
+def test_samples_and_marginals_of_dependent_columns_have_the_covariance():
+    X, y = gaussians()
+    X = np.column_stack([X * [1.0, 5.0, 0.2], X @ [1.0, 2.0, 3.0]])
+    with pytest.warns(IllConditionedWarning):
+        model = LDA(store_covariance=True).fit(X, y)
+    rows, labels = model.sample(20_000, random_state=0)
+    unit = np.sqrt(model.covariance_.diagonal())
+    noise = (rows - model.means_[labels]) / unit
+    expected = model.covariance_ / np.outer(unit, unit)
+    np.testing.assert_allclose(noise.T @ noise / len(noise), expected, atol=0.03)
+    known = X[:5].copy()
+    known[:, 3] = np.nan
+    part = LDA().fit(X[:, :3], y).predict_joint_log_proba(X[:5, :3])
+    np.testing.assert_allclose(model.predict_joint_log_proba(known), part, rtol=1e-8)
+
+
 def test_a_constant_column_has_no_effect():
     X, y = gaussians()
     constant = np.column_stack([X, np.full(len(X), 0.1)])
@@ -254,6 +329,7 @@ def test_rows_that_do_not_vary_within_classes_are_refused():
         ({"shrinkage": 0.1, "covariance_estimator": ShrunkCovariance()}, "Only one of the two"),
         ({"shrinkage": "auto", "covariance": "diagonal"}, "Give a number"),
         ({"covariance_estimator": th.Ridge()}, "no attribute|covariance_|y"),
+        ({"covariance_estimator": th.OAS}, "must be an instance of an estimator"),
     ],
     ids=str,
 )

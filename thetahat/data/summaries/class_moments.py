@@ -143,6 +143,15 @@ class ClassMoments:
         """The class means, (C, d); 0 for a class without rows."""
         return self.centre + self._offset() * self.unit
 
+    @property
+    def known_means(self) -> Array:
+        """The class means, (C, d); NaN for a class without rows."""
+        return (
+            self.means
+            if self.weight.all()
+            else np.where(self.weight[:, None] > 0, self.means, np.nan)
+        )
+
     @cached_property
     def variations(self) -> Array:
         """The diagonals of the scatter in units: (d,) for "pooled", otherwise (C, d)."""

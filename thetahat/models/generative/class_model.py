@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.class_moments import ClassMoments, class_moments
+from thetahat.data.summaries.class_moments import ClassMoments, class_moments, codes_of
 from thetahat.data.views import View
 from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.estimator.linear_classifier import require_two_weighted_classes
@@ -28,7 +28,8 @@ class ClassModel(GenerativeClassifier):
 
     Missing values (NaN) in a row to predict are left out: the class densities of the other columns
     are used, which is exact for Gaussian classes. `fit` uses the rows without missing values, and
-    warns how many it left out.
+    warns how many it left out; a class that has no rows left is an error. A class whose rows all
+    have weight 0 gets the probability 0.
 
     Attributes
     ----------
@@ -73,8 +74,10 @@ class ClassModel(GenerativeClassifier):
         require_two_weighted_classes(source, self.classes_, type(self).__name__)
         self._forget()
         with one_blas_thread():
-            self._moments, source = self._summary(source, mergeable=False)
-            self._solve(self._moments, source, final=True)
+            self._moments, complete = self._summary(source, mergeable=False)
+            if complete is not source and not self._moments.weight.all():
+                self._require_complete_rows(self._moments, source)
+            self._solve(self._moments, complete, final=True)
         return self
 
     def partial_fit(
@@ -127,6 +130,20 @@ class ClassModel(GenerativeClassifier):
     def _forget(self) -> None:
         """Drop attributes of an earlier fit that this one may not set."""
 
+    def _require_complete_rows(self, moments: ClassMoments, source: Source) -> None:
+        """Refuse a class that lost all rows that count, because they have missing values."""
+        before = np.zeros(len(self.classes_))
+        for block in source.blocks():
+            before += np.bincount(codes_of(block), block.row_weights, minlength=len(before))
+        lost = (moments.weight == 0) & (before > 0)
+        if lost.any():
+            label = self.classes_.tolist()[int(np.argmax(lost))]
+            raise DataError(
+                f"{type(self).__name__}: class {label!r} has no rows to fit, because all of its "
+                "rows have missing values (NaN). Impute missing values first, or leave the rows of "
+                "this class out of X and y."
+            )
+
     def _summary(self, source: Source, *, mergeable: bool) -> tuple[ClassMoments, Source]:
         """The moments of the classes, and the rows they are of: those without missing values."""
         d, count = source.n_features, len(self.classes_)
@@ -163,8 +180,8 @@ class ClassModel(GenerativeClassifier):
             else (f"{lost:,} rows with missing values (NaN) are")
         )
         warn(
-            f"{who}: {rows} left out of the fit. Impute missing values first if that are many of "
-            "the rows, or if values are not missing at random."
+            f"{who}: {rows} left out of the fit. Impute missing values first if this affects "
+            "many rows, or if values are not missing at random."
         )
         if isinstance(source, InMemory):
             return source.take(np.flatnonzero(_is_complete(source.whole)))
@@ -181,6 +198,10 @@ class ClassModel(GenerativeClassifier):
         """log π_c + log p(known columns of x | c) of rows with missing values."""
         raise NotImplementedError
 
+    def _decision_rows(self, X: Any) -> Array:
+        """The scores that `decision_function` returns for more than two classes."""
+        return self._score_rows(X)
+
     def decision_function(self, X: Any) -> Array:
         """Compute the scores of the classes, the logarithms of p(x, c) up to a constant per row.
 
@@ -194,7 +215,7 @@ class ClassModel(GenerativeClassifier):
         scores : array of shape (n,) for two classes, or (n, n_classes)
             For two classes log p(c₁ | x) − log p(c₀ | x), which is positive for ``classes_[1]``.
         """
-        scores = self._score_rows(X)
+        scores = self._decision_rows(X)
         if scores.shape[1] == 2:
             with np.errstate(invalid="ignore"):
                 scores = scores[:, 1] - scores[:, 0]

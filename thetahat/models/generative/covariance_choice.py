@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
@@ -24,7 +25,9 @@ from thetahat.models.generative.class_model import dense_float64
 from thetahat.models.generative.gaussian import spread_of
 
 covariance_estimators = Range(
-    lambda value: value is None or hasattr(value, "fit"), "an estimator with fit and covariance_"
+    lambda value: value is None or (hasattr(value, "fit") and not isinstance(value, type)),
+    "an instance of an estimator with fit and covariance_, such as th.OAS() with parentheses, or "
+    "None",
 )
 
 
@@ -56,6 +59,14 @@ def shrunk_variances(variance: Array, shrinkage: float | None) -> Array:
     return (1.0 - shrinkage) * variance + shrinkage * variance.mean(axis=-1, keepdims=True)
 
 
+def shared_variances(moments: ClassMoments, shares: Array) -> Array:
+    """The variances of the columns within the classes, weighted by the shares of the classes."""
+    variations = moments.variations * moments.unit**2
+    if variations.ndim == 1:  # of all classes together, which are weighted by their rows
+        return variations / moments.weight.sum()
+    return (shares / np.where(moments.weight > 0, moments.weight, 1.0)) @ variations
+
+
 def class_covariances(model: Any, moments: ClassMoments, source: Source) -> Callable[[int], Array]:
     """A function that gives the covariance of a class: shrunk, or from the given estimator."""
     d = len(moments.unit)
@@ -65,7 +76,7 @@ def class_covariances(model: Any, moments: ClassMoments, source: Source) -> Call
 
     def covariance(code: int) -> Array:
         scatter = moments.scatter[code]
-        if scatter is None:
+        if scatter is None or moments.weight[code] == 0:
             return np.zeros((d, d))
         found = scatter * moments.unit * moments.unit[:, None] / moments.weight[code]
         if fourth is not None:
@@ -86,19 +97,25 @@ def _estimated(model: Any, source: Source) -> Callable[[int], Array]:
             f"{who}: covariance_estimator needs the rows in memory, but these are read block by "
             "block. Load them with X, y, sample_weight = source.arrays(), or use shrinkage."
         )
-    if source.weight is not None:
+    weight, name = source.weight, type(model.covariance_estimator).__name__
+    if weight is not None and not has_fit_parameter(model.covariance_estimator, "sample_weight"):
         raise CapabilityError(
-            f"{who}: covariance_estimator cannot be combined with sample_weight. Use shrinkage, or "
-            "leave out the weights."
+            f"{who}: covariance_estimator cannot be combined with sample_weight here, because "
+            f"{name}.fit takes no sample_weight. Use an estimator that takes weights, such as "
+            "th.LedoitWolf(), or use shrinkage, or leave out the weights."
         )
     codes = codes_of(source.whole)
 
     def covariance(code: int) -> Array:
         estimator = clone(model.covariance_estimator, safe=False)
-        rows = source.X[np.flatnonzero(codes == code)]
-        estimator.fit(dense_float64(rows))
+        rows, given = np.flatnonzero(codes == code), {}
+        if weight is not None:
+            rows = rows[weight[rows] > 0]
+            given = {"sample_weight": weight[rows]}
+        if not rows.size:
+            return np.zeros((source.n_features, source.n_features))
+        estimator.fit(dense_float64(source.X[rows]), **given)
         if not hasattr(estimator, "covariance_"):
-            name = type(estimator).__name__
             raise ParameterError(f"{who}: {name} does not have a covariance_ attribute.")
         return np.asarray(estimator.covariance_, dtype=np.float64)
 

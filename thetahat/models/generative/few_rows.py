@@ -13,13 +13,17 @@ from thetahat.models.generative.gaussian import Whitening, least_variance
 
 
 def whitening_of_few(
-    source: InMemory, moments: ClassMoments, spread: Array, tol: float
-) -> Whitening:
-    """The whitening from the products of fewer rows than columns. Cost: O(n² d + n³)."""
+    source: InMemory, moments: ClassMoments, shares: Array, spread: Array, tol: float
+) -> tuple[Whitening, Array]:
+    """The whitening from the products of fewer rows than columns, and R with Σ = RᵀR.
+
+    Cost: O(n² d + n³).
+    """
     block = source.whole
     X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
     codes, n, d = codes_of(block), block.n_rows, source.n_features
-    root = np.sqrt(np.asarray(block.row_weights, dtype=np.float64) / moments.weight.sum())
+    weight = np.asarray(block.row_weights, dtype=np.float64)
+    root = np.sqrt(weight * (shares / np.where(moments.weight > 0, moments.weight, 1.0))[codes])
     rows = np.empty((n, d))
     sums = np.zeros((len(moments.weight), d))
     _native.pack_class_rows(X, np.arange(n), codes, moments.means, 1.0 / spread, root, rows, sums)
@@ -28,4 +32,4 @@ def whitening_of_few(
     values, vectors = values[kept], vectors[:, kept]
     directions = product(rows.T, vectors / values) / spread[:, None]
     log_det = float(np.log(values).sum()) + 2.0 * float(np.log(spread).sum())
-    return Whitening(directions, log_det, int(kept.sum()))
+    return Whitening(directions, log_det, int(kept.sum()), spread), rows * spread

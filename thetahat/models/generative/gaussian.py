@@ -23,11 +23,12 @@ PANEL = 64
 
 @dataclass(frozen=True)
 class Whitening:
-    """A (d × r), log det Σ over the directions it keeps, and the rank of Σ."""
+    """A (d × r), log det Σ over the directions it keeps, the rank of Σ, and the spreads used."""
 
     root: Array
     log_det: float
     rank: int
+    spread: Array | None = None
 
 
 def least_variance(tol: float, d: int) -> float:
@@ -62,7 +63,7 @@ def whitening(covariance: Array, spread: Array, tol: float, *, raised: bool) -> 
     else:
         values, vectors = values[kept], vectors[:, kept]
     root = vectors / np.sqrt(values) / spread[:, None]
-    return Whitening(root, float(np.log(values).sum()) + log_spread, rank)
+    return Whitening(root, float(np.log(values).sum()) + log_spread, rank, spread)
 
 
 def diagonal_whitening(variance: Array, spread: Array, tol: float, *, raised: bool) -> Whitening:
@@ -114,15 +115,21 @@ def joint_of(
     return scores
 
 
-def restored(root: Array) -> Array:
+def unwhitening(root: Array, spread: Array | None = None) -> Array:
+    """B (r × d) with Σ = BᵀB, from A and the spreads; a singular Σ needs the latter."""
+    if root.shape[0] == root.shape[1]:
+        return np.linalg.inv(root)
+    if spread is None:
+        return np.linalg.pinv(root)
+    return np.linalg.pinv(root * spread[:, None]) * spread
+
+
+def restored(root: Array, spread: Array | None = None) -> Array:
     """Σ = (AAᵀ)⁺, the covariance that A whitens; the variances if A is diagonal."""
     if root.ndim == 1:
         return np.divide(1.0, root**2, out=np.zeros_like(root), where=root > 0)
     with one_blas_thread():
-        if root.shape[0] == root.shape[1]:
-            inverse = np.linalg.inv(root)
-        else:
-            inverse = np.linalg.pinv(root)
+        inverse = unwhitening(root, spread)
         return inverse.T @ inverse
 
 

@@ -30,6 +30,7 @@ from thetahat.models.generative.covariance_choice import (
     class_covariances,
     covariance_estimators,
     require_one_choice,
+    shared_variances,
     shrunk_variances,
 )
 from thetahat.models.generative.few_rows import whitening_of_few
@@ -40,6 +41,7 @@ from thetahat.models.generative.gaussian import (
     missing_patterns,
     restored,
     spread_of,
+    unwhitening,
     whitened,
     whitening,
 )
@@ -76,10 +78,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     shrinkage : float, "auto" or None, default=None
         Moves the covariance towards a multiple of the identity by this share (ρ), from 0 (no
         change) to 1. It helps if there are few rows per column. "auto" chooses the share by
-        Ledoit and Wolf's formula for every class and takes the mean covariance, weighted by the
-        class probabilities. None does not shrink.
+        Ledoit and Wolf's formula for every class and takes the mean covariance, weighted as
+        described under `priors`. None does not shrink.
     priors : array-like of shape (n_classes,) or None, default=None
-        Class probabilities (π). None estimates them by the shares of the training rows.
+        Class probabilities (π). None estimates them by the shares of the training rows. If they are
+        given, the solvers "lsqr" and "eigen" also weight the covariances of the classes by them;
+        "svd" weights these by the shares of the training rows.
     n_components : int or None, default=None
         Number of discriminants that `transform` returns, at most min(n_classes − 1, d), which is
         also the meaning of None. It has no effect on predictions.
@@ -90,7 +94,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         the columns are first divided by their standard deviations. Must be ≥ 0.
     covariance_estimator : estimator or None, default=None
         Estimator with ``fit`` and ``covariance_`` that is fitted to the rows of every class. The
-        mean of the covariances is used, weighted by the class probabilities. Needs rows in memory.
+        mean of the covariances is used, weighted as described under `priors`. Needs rows in memory,
+        and a ``fit`` that takes `sample_weight` if the rows have weights.
     covariance : {"full", "diagonal"}, default="full"
         "diagonal" ignores the correlations of the columns within the classes (diagonal linear
         discriminant analysis). It needs fewer rows.
@@ -108,11 +113,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     explained_variance_ratio_ : array of shape (n_components,)
         The share of each discriminant in the variance between the classes.
     means_ : array of shape (n_classes, d)
-        The means of the classes (μ).
+        The means of the classes (μ); NaN for a class without rows of positive weight.
     priors_ : array of shape (n_classes,)
         The class probabilities (π), which sum to 1.
     scalings_ : array of shape (d, n_discriminants)
-        The directions of the discriminants, with unit variance within the classes.
+        The directions of the discriminants, with unit variance within the classes. The largest
+        entry of each one is positive.
     xbar_ : array of shape (d,)
         The mean of the class means, weighted by the class probabilities.
     rank_ : int
@@ -157,7 +163,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return "diagonal"
         if self.shrinkage == "auto":
             return "full"
-        return "diagonal" if not mergeable and self._is_wide(source) else "pooled"
+        if not mergeable and self._is_wide(source):
+            return "diagonal"
+        return "pooled" if self.solver == "svd" or self.priors is None else "full"
 
     def _is_wide(self, source: Source) -> bool:
         """Whether the rows are so few that their products are used instead of the covariance."""
@@ -181,9 +189,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         components = self._component_count(count, d)
         priors = class_priors(self.priors, moments.weight, self.classes_, who)
         means = moments.means
-        variance = moments.variations
-        variance = variance if variance.ndim == 1 else variance.sum(axis=0)
-        variance = variance * (moments.unit**2 / moments.weight.sum())
+        shares = moments.weight / moments.weight.sum() if self.solver == "svd" else priors
+        variance = shared_variances(moments, shares)
         if final and not (variance > 0).any():
             raise DataError(
                 f"{who}: no column varies within a class, so that there is no covariance. The "
@@ -191,15 +198,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 "class must not all be equal. Add rows."
             )
         xbar = priors @ means
-        found, covariance = self._whitening(moments, source, variance, priors)
+        found, covariance = self._whitening(moments, source, variance, shares)
         self.rank_ = found.rank
         self._set_scores(found, means - xbar, xbar, priors, spread_of(variance))
         self._set_discriminants(priors, components)
         self._set_public(means, priors, xbar, source.dtype)
+        self.means_ = moments.known_means.astype(source.dtype)
         if covariance is not None:
             self.covariance_ = covariance.astype(source.dtype)
         if final:
-            self._warn_of_rank(found.rank, variance, means)
+            self._warn_of_rank(found.rank, variance, means[moments.weight > 0])
         if moments.kind == "diagonal" and self.covariance == "full":
             self._moments = None
 
@@ -217,7 +225,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return most if self.n_components is None else self.n_components
 
     def _whitening(
-        self, moments: ClassMoments, source: Source, variance: Array, priors: Array
+        self, moments: ClassMoments, source: Source, variance: Array, shares: Array
     ) -> tuple[Whitening, Array | None]:
         """The whitening of the pooled covariance, and the covariance if it is to be stored."""
         stored = self.store_covariance or self.solver != "svd"
@@ -230,16 +238,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             covariance /= moments.weight.sum()
             if self.shrinkage:
                 covariance = shrunk(covariance, self.shrinkage)
-        elif self.covariance_estimator is not None or self.shrinkage == "auto":
+        elif self.covariance_estimator is not None or moments.kind == "full":
             of_class = class_covariances(self, moments, source)
             covariance = np.zeros((len(variance), len(variance)))
-            for code, share in enumerate(priors):
+            for code, share in enumerate(shares):
                 if share > 0:
                     covariance += share * of_class(code)
         else:
             assert isinstance(source, InMemory)
-            found = whitening_of_few(source, moments, spread_of(variance), self.tol)
-            return found, restored(found.root) if stored else None
+            found, rows = whitening_of_few(source, moments, shares, spread_of(variance), self.tol)
+            return found, product(rows.T, rows) if stored else None
         spread = spread_of(np.diagonal(covariance))
         return whitening(covariance, spread, self.tol, raised=False), covariance if stored else None
 
@@ -247,7 +255,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self, found: Whitening, apart: Array, xbar: Array, priors: Array, spread: Array
     ) -> None:
         root = found.root
-        self._root, self._log_det, self._centre = root, found.log_det, xbar
+        self._root, self._log_det, self._spread = root, found.log_det, found.spread
+        self._centre = xbar
         self._places = whitened(apart, root)
         self._log_priors = log_priors(priors)
         self._levels = self._log_priors - 0.5 * np.einsum("ij,ij->i", self._places, self._places)
@@ -275,18 +284,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _set_public(self, means: Array, priors: Array, xbar: Array, dtype: Any) -> None:
         coef, intercept = self._weights.T, self._constants
         if self.solver != "svd":
-            # Σ⁻¹μ_c instead of Σ⁻¹(μ_c − x̄): the same scores up to a constant for each row.
-            common = self._solved(xbar)
-            coef = coef + common
+            coef = coef + self._solved(xbar)
             intercept = self._log_priors - 0.5 * np.einsum("ij,ij->i", means, coef)
         if len(coef) == 2:
             coef = coef[1:] - coef[:1]
             with np.errstate(invalid="ignore"):
                 intercept = self._constants[1:] - self._constants[:1]
         self.coef_, self.intercept_ = coef.astype(dtype), intercept.astype(dtype)
-        self.means_, self.priors_, self.xbar_ = (
-            part.astype(dtype) for part in (means, priors, xbar)
-        )
+        self.priors_, self.xbar_ = priors.astype(dtype), xbar.astype(dtype)
         self.scalings_ = self.scalings_.astype(dtype)
         self.explained_variance_ratio_ = self.explained_variance_ratio_.astype(dtype)
         self._class_means, self._class_priors = means, priors
@@ -322,6 +327,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             scores += self._constants
         return self._filled(rows, scores)
 
+    def _decision_rows(self, X: Any) -> Array:
+        if self.solver == "svd" or len(self.classes_) == 2:
+            return self._score_rows(X)
+        return self._open_again(X).map_rows(lambda block: self._uncentred_scores(block.X))
+
+    def _uncentred_scores(self, rows: Matrix) -> Array:
+        """Scores with Σ⁻¹μ_c in place of Σ⁻¹(μ_c − x̄), which adds a constant to each row."""
+        common = self._solved(self._centre)
+        added = product(rows, common[:, None]) - 0.5 * (self._centre @ common)
+        return self._scores(rows) + np.where(np.isnan(added), 0.0, added)
+
     def _joint(self, rows: Matrix) -> Array:
         centred = self._centred(rows)
         joint = joint_of(
@@ -331,7 +347,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _joint_of_known(self, rows: Array) -> Array:
         joint = np.empty((len(rows), len(self.classes_)))
-        covariance = restored(self._root)
+        covariance = restored(self._root, getattr(self, "_spread", None))
         apart = self._class_means - self._centre
         for which, known in missing_patterns(rows):
             if not known.size:
@@ -352,11 +368,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return joint
 
     def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
-        root = self._root
-        if root.ndim == 1:
+        if (root := self._root).ndim == 1:
             noise = rng.standard_normal((n_samples, len(root))) * np.sqrt(restored(root))
         else:
-            noise = rng.standard_normal((n_samples, root.shape[1])) @ np.linalg.pinv(root)
+            back = unwhitening(root, getattr(self, "_spread", None))
+            noise = rng.standard_normal((n_samples, root.shape[1])) @ back
         return self._class_means[code] + noise
 
     def transform(self, X: Any) -> Array:

@@ -69,7 +69,8 @@ class NearestCentroid(ClassModel):
     Attributes
     ----------
     centroids_ : array of shape (n_classes, d)
-        The centroids of the classes, after shrinking.
+        The centroids of the classes, after shrinking; NaN for a class without rows of
+        positive weight.
     class_prior_ : array of shape (n_classes,)
         The class probabilities (π), which sum to 1.
     deviations_ : array of shape (n_classes, d)
@@ -120,7 +121,8 @@ class NearestCentroid(ClassModel):
         means, weight, total = moments.means, moments.weight, float(moments.weight.sum())
         overall = (weight / total) @ means
         scatter = moments.pooled() * moments.unit**2
-        if final and not (scatter > 0).any() and (means == means[0]).all():
+        known = means[weight > 0]
+        if final and not (scatter > 0).any() and (known == known[0]).all():
             raise DataError(
                 f"{who}: All features have zero variance, so that no centroid is nearer than "
                 "another. Add columns that differ between the rows."
@@ -148,12 +150,13 @@ class NearestCentroid(ClassModel):
             size = np.maximum(np.abs(distances) - self.shrink_threshold, 0.0)
             distances = size * np.sign(distances)
             centroids = overall + scale * distances
-        self.centroids_, self.deviations_ = centroids, distances
+        self.centroids_ = np.where(weight[:, None] > 0, centroids, np.nan)
+        self.deviations_ = distances
         self.within_class_std_dev_, self.class_prior_ = deviation, priors
         self._centre = overall
         self._scale = np.where(deviation > 0, deviation, 1.0)
         self._log_priors = log_priors(priors)
-        self._is_uniform = bool(np.allclose(priors, 1.0 / count))
+        self._is_uniform = bool(np.allclose(priors[weight > 0], 1.0 / len(known)))
         self._apart = centroids - overall
         self._scaled = self._apart / self._scale
         self._constants = -0.5 * np.einsum("ij,ij->i", self._apart, self._apart)
@@ -202,18 +205,22 @@ class NearestCentroid(ClassModel):
 
     def _nearness(self, rows: Matrix) -> Array:
         """A number per class that is largest for the predicted one."""
+        if not self._is_uniform and self.metric == "euclidean":
+            return self._scores(rows)
         centred = dense_float64(rows) - self._centre
         if self.metric == "manhattan":
             scale = 1.0 if self._is_uniform else self._scale
-            score = -_manhattan(centred / scale, self._apart / scale)
-            return score if self._is_uniform else self._log_priors * 2.0 - score**2
-        if not self._is_uniform:
-            return self._scores(rows)
-        near = product(centred, self._apart.T)
-        near += self._constants
-        lost = np.isnan(near[:, 0])
-        if lost.any():
-            near[lost] = -_squares(centred[lost], self._apart)
+            near = -_manhattan(centred / scale, self._apart / scale)
+            if not self._is_uniform:
+                return self._log_priors * 2.0 - near**2
+        else:
+            near = product(centred, self._apart.T)
+            near += self._constants
+            lost = np.isnan(near[:, 0])
+            if lost.any():
+                near[lost] = -_squares(centred[lost], self._apart)
+        if self._log_priors.min() == -np.inf:
+            near[:, self._log_priors == -np.inf] = -np.inf
         return near
 
     def _scores(self, rows: Matrix) -> Array:

@@ -83,7 +83,7 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         their standard deviations within the classes. Smaller ones are raised to it. Must be ≥ 0.
     covariance_estimator : estimator or None, default=None
         Estimator with ``fit`` and ``covariance_`` that is fitted to the rows of every class. Needs
-        rows in memory.
+        rows in memory, and a ``fit`` that takes `sample_weight` if the rows have weights.
     covariance : {"full", "diagonal"}, default="full"
         "diagonal" ignores the correlations of the columns within the classes (Gaussian naive
         Bayes). It needs fewer rows.
@@ -91,7 +91,7 @@ class QuadraticDiscriminantAnalysis(ClassModel):
     Attributes
     ----------
     means_ : array of shape (n_classes, d)
-        The means of the classes (μ).
+        The means of the classes (μ); NaN for a class without rows of positive weight.
     priors_ : array of shape (n_classes,)
         The class probabilities (π), which sum to 1.
     covariance_ : list of arrays of shape (d, d)
@@ -168,7 +168,7 @@ class QuadraticDiscriminantAnalysis(ClassModel):
             shared = count * d**3 > WORTH_SHARING
             found = list(ordered_map(one, range(count)) if shared else map(one, range(count)))
         self._set_classes(found, moments, priors, d)
-        self.means_ = moments.means.astype(source.dtype)
+        self.means_ = moments.known_means.astype(source.dtype)
         self.priors_ = priors.astype(source.dtype)
         self.ranks_ = np.array([one.rank for one in found])
         if self.store_covariance:
@@ -219,11 +219,13 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         return matrix, np.einsum("cd,cde->ce", self._apart, self._roots).reshape(-1)
 
     def _warn_of_rank(self, moments: ClassMoments, pooled: Array) -> None:
-        means = self._class_means
+        if self.reg_param > 0 or self.ranks_.min() == len(pooled):
+            return
+        means = self._class_means[moments.weight > 0]
         constant = (pooled == 0) & (means == means[0]).all(axis=0)
         most = len(pooled) - int(constant.sum())
         short = (self.ranks_ < most) & (moments.weight > 0)
-        if self.reg_param > 0 or not short.any():
+        if not short.any():
             return
         code = int(np.argmax(short))
         label, number = self.classes_.tolist()[code], int(short.sum())

@@ -68,8 +68,23 @@ def test_incremental_refusals():
         th.IncrementalPCA(5).fit(X)
     with pytest.raises(ParameterError, match="first partial_fit call"):
         th.IncrementalPCA(3).partial_fit(X[:2])
+    with pytest.raises(ParameterError, match="first batch, 2, with batch_size=2"):
+        th.IncrementalPCA(3, batch_size=2).fit(X)
     with pytest.raises(ParameterError, match="changed from 2 to 3"):
         th.IncrementalPCA(2).partial_fit(X).set_params(n_components=3).partial_fit(X)
+
+
+@pytest.mark.parametrize("name", ["GaussianRandomProjection", "SparseRandomProjection"])
+def test_eps_has_an_upper_limit_only_where_it_is_used(name):
+    X = np.random.default_rng(0).normal(size=(10, 4))
+    model = getattr(th, name)(n_components=2, eps=1.5, random_state=0)
+    np.testing.assert_array_equal(
+        model.fit_transform(X), model.set_params(eps=0.1).fit_transform(X)
+    )
+    with pytest.raises(ParameterError, match="JL bound"):
+        getattr(th, name)(eps=1.5).fit(X)
+    with pytest.raises(ParameterError, match="eps=0"):
+        getattr(th, name)(n_components=2, eps=0).fit(X)
 
 
 def test_bound_of_johnson_and_lindenstrauss():

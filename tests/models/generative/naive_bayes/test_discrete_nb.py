@@ -138,6 +138,31 @@ def test_samples_come_from_the_model(name):
     np.testing.assert_allclose(np.exp(again.class_log_prior_), np.bincount(y) / 300, atol=0.02)
 
 
+def test_categorical_text_needs_an_ordinal_encoder():
+    model = th.CategoricalNB()
+    tables = [np.array([["red", "s"], ["blue", "m"]])]
+    tables.append(pytest.importorskip("pandas").DataFrame(tables[0], columns=["colour", "size"]))
+    for X in tables:
+        with pytest.raises(ValueError, match=r"sklearn\.preprocessing\.OrdinalEncoder"):
+            model.fit(X, [0, 1])
+    model.fit([[0, 1], [1, 0]], [0, 1])
+    with pytest.raises(ValueError, match=r"sklearn\.preprocessing\.OrdinalEncoder"):
+        model.predict(tables[0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint32, bool])
+def test_rows_of_whole_numbers_are_those_of_floats(name, dtype):
+    X = np.random.default_rng(0).integers(0, 2, (30, 3))
+    model = getattr(th, name)().fit(X, np.arange(30) % 3)
+    rows = X[:5].astype(dtype)
+    found, expected = model.predict_proba(rows), model.predict_proba(rows.astype(float))
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match=r"features|columns"):
+        model.predict_proba(rows[:, :2])
+
+
 @pytest.mark.parametrize("name", ["CategoricalNB", "ComplementNB", "MultinomialNB"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_negative_counts_are_refused_by_place(name, sparse):

@@ -105,7 +105,7 @@ class IncrementalPCA(GaussianView):
         self._start()
         self.batch_size_ = self.batch_size or 5 * source.n_features
         for rows in _batches(source, self.batch_size_, self.n_components or 0):
-            self._absorb(rows)
+            self._absorb(rows, batched=True)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, check_input: bool = True) -> IncrementalPCA:
@@ -140,10 +140,10 @@ class IncrementalPCA(GaussianView):
         for name in ("components_", "singular_values_"):
             self.__dict__.pop(name, None)
 
-    def _absorb(self, rows: Array) -> None:
+    def _absorb(self, rows: Array, *, batched: bool = False) -> None:
         b, d = rows.shape
         seen, first = self.n_samples_seen_, self.n_samples_seen_ == 0
-        k = self._count(b, d, first)
+        k = self._count(b, d, first, batched)
         mean = rows.mean(axis=0, dtype=np.float64)
         centred = (rows - mean).astype(rows.dtype, copy=False)
         spread = np.square(centred, dtype=np.float64).sum(axis=0)
@@ -174,7 +174,7 @@ class IncrementalPCA(GaussianView):
         left = variances[k:]
         self.noise_variance_ = float(left.mean()) if k not in (b, d) and left.size else 0.0
 
-    def _count(self, b: int, d: int, first: bool) -> int:
+    def _count(self, b: int, d: int, first: bool, batched: bool) -> int:
         k = self.n_components
         if k is None:
             return min(b, d) if first else len(self.components_)
@@ -182,6 +182,12 @@ class IncrementalPCA(GaussianView):
             raise ParameterError(
                 f"IncrementalPCA: n_components={k} invalid for n_features={d}: it must be at most "
                 "the number of columns. Use a smaller number."
+            )
+        if first and k > b and batched:
+            raise ParameterError(
+                f"IncrementalPCA: n_components={k} must be at most the number of rows of the first "
+                f"batch, {b}, with batch_size={self.batch_size_}. Increase batch_size, add rows, "
+                "or use fewer components."
             )
         if first and k > b:
             raise ParameterError(

@@ -15,7 +15,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
     Range,
     boolean,
-    inner_fraction,
+    more_than,
     one_of,
     positive_fraction,
     whole,
@@ -80,7 +80,8 @@ class RandomProjection(Projection):
         of training rows and `eps`, which can exceed the number of columns for few rows.
     eps : float, default=0.1
         Largest relative error of squared distances that "auto" allows (ε). Smaller values need
-        more directions. Strictly between 0 and 1.
+        more directions. Must be positive, and less than 1 with ``n_components="auto"``; it has no
+        effect otherwise.
     compute_inverse_components : bool, default=False
         Whether to compute the pseudo-inverse of the directions in `fit`, so that
         `inverse_transform` does not compute it in every call. It is dense.
@@ -105,7 +106,7 @@ class RandomProjection(Projection):
 
     _ranges: ClassVar[dict[str, Range]] = {
         "n_components": whole(1) | one_of("auto"),
-        "eps": inner_fraction,
+        "eps": more_than(0),
         "compute_inverse_components": boolean,
     }
     _accepts_sparse = True

@@ -5,6 +5,8 @@ log p(x, c) = log π_c + Σ_j log θ_cj(x_j),   θ_cj(k) = (N_cjk + α) / (N_cj 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
@@ -81,6 +83,14 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
         tags.input_tags.positive_only = True
         return tags
 
+    def _open(self, *given: Any, **options: Any) -> Source:
+        with _ordinal_remedy():
+            return super()._open(*given, **options)
+
+    def _open_again(self, X: Any) -> Source:
+        with _ordinal_remedy():
+            return super()._open_again(X)
+
     def _summarise(self, source: Source) -> CategoryCounts:
         source.require_finite()
         who = type(self).__name__
@@ -148,6 +158,18 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
         return np.column_stack(
             [drawn_codes(logs[code], n_samples, rng) for logs in self.feature_log_prob_]
         )
+
+
+@contextmanager
+def _ordinal_remedy() -> Iterator[None]:
+    """Name the encoder of this model in errors that explain how to encode text."""
+    try:
+        yield
+    except DataError as failure:
+        words = str(failure)
+        if "OneHotEncoder" not in words:
+            raise
+        raise DataError(words.replace("OneHotEncoder", "OrdinalEncoder")) from None
 
 
 def _padded(table: Array, least: int) -> Array:

@@ -29,7 +29,7 @@ class CategoryTables:
         """Σ_j log p_j(x_j | c) of rows of codes, (n, C); the codes must be in range."""
         n, d = codes.shape
         if n * d * self.table.shape[1] <= FEW:
-            return np.add.reduce(self.table[codes + self.start], axis=1)
+            return np.add.reduce(self.table.take(codes + self.start, axis=0), axis=1)
         total = np.zeros((n, self.table.shape[1]))
         for column, start in enumerate(self.start):
             total += self.table[codes[:, column] + start]
