@@ -39,7 +39,6 @@ class BayesRule(Classifier, ABC):
         The class labels, in sorted order.
     """
 
-    _generative = True
     _parametric = True
 
     @abstractmethod
@@ -171,6 +170,8 @@ class BayesRule(Classifier, ABC):
 
 class GenerativeClassifier(BayesRule, Novelty, ABC):
     """A classifier that models p(x, c); a subclass defines `fit`, `_joint` and `_sample_class`."""
+
+    _generative = True
 
     @abstractmethod
     def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:

@@ -69,6 +69,7 @@ class BayesClassifier(GenerativeClassifier):
     priors: Any = None
 
     _streams = False
+    _parametric = False
 
     @classmethod
     def _example(cls) -> BayesClassifier:
