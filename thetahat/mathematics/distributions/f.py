@@ -12,7 +12,7 @@ from scipy.special import betaln, digamma, fdtr, fdtri, polygamma, xlogy
 from thetahat.data.source import Source
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distributions.base import Distribution, expectation
+from thetahat.mathematics.distributions.base import Distribution
 from thetahat.mathematics.distributions.fitting.newton import newton_fit
 from thetahat.mathematics.distributions.fitting.result import DistributionFit, fit_arguments
 from thetahat.mathematics.distributions.fitting.rows import averages, column, require_spread
@@ -65,7 +65,9 @@ class F(Distribution):
 
     @property
     def entropy(self) -> float:
-        return expectation(self, lambda x: -self.log_density(x))
+        a, b = self.df1 / 2, self.df2 / 2
+        digammas = (1 - a) * digamma(a) - (1 + b) * digamma(b) + (a + b) * digamma(a + b)
+        return float(betaln(a, b) + digammas + np.log(b / a))
 
     def _log_density(self, x: Array) -> Array:
         a, b = self.df1, self.df2

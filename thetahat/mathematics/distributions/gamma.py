@@ -30,7 +30,7 @@ POSITIVE = Support(
 NOT_NEGATIVE = Support(0)
 
 
-class _GammaLike(Distribution):
+class GammaLike(Distribution):
     """Gamma distributions: everything follows from shape k and rate r."""
 
     support = (0.0, np.inf)
@@ -82,7 +82,7 @@ class _GammaLike(Distribution):
 
 
 @dataclass(frozen=True)
-class Gamma(_GammaLike):
+class Gamma(GammaLike):
     """The Gamma distribution of a positive number, the conjugate prior of a Poisson rate.
 
     Formula: p(x) = r^k x^(k−1) e^{−rx}/Γ(k); mean k/r, variance k/r². Cost: O(1) per number.
@@ -140,7 +140,7 @@ class Gamma(_GammaLike):
 
 
 @dataclass(frozen=True)
-class Exponential(_GammaLike):
+class Exponential(GammaLike):
     """The exponential distribution of a waiting time without memory.
 
     Formula: p(x) = λe^{−λx}; mean 1/λ, variance 1/λ². The maximum-likelihood estimate is λ̂ = 1/x̄,
@@ -194,7 +194,7 @@ class Exponential(_GammaLike):
 
 
 @dataclass(frozen=True)
-class ChiSquared(_GammaLike):
+class ChiSquared(GammaLike):
     """The chi-squared distribution: the sum of the squares of k standard normal numbers.
 
     Formula: p(x) = x^{k/2−1} e^{−x/2}/(2^{k/2} Γ(k/2)); mean k, variance 2k, mode max(k − 2, 0).
