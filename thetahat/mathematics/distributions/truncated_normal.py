@@ -178,6 +178,15 @@ class TruncatedNormal(Distribution):
         centre, unit = float(found.mean[0]), found.high - found.low
         variance = float(averages(source, partial(_squares, centre, unit)).mean[0])
         a, b = (ends.low - centre) / unit, (ends.high - centre) / unit
+        most = _exponential_variance(a, b)
+        if variance >= most:
+            raise DataError(
+                f"{who}: the likelihood has no maximum: it grows with the scale without end, "
+                f"because the variance of the values, {variance * unit * unit:.4g}, is not smaller "
+                f"than {most * unit * unit:.4g}, that of the exponential (or uniform) density in "
+                "the interval with the same mean. Use Uniform, Exponential or Beta, or check low "
+                "and high."
+            )
         fit = newton_fit(
             partial(_made, cls, a, b),
             ("location", "scale"),
@@ -290,6 +299,29 @@ def _moments(a: float, b: float) -> tuple[float, float, float, float]:
     # z² − E z² = away² + 2·mean·away − variance
     square = away**2 + 2 * mean * away - variance
     return mean, variance, float(density @ (away * square)), float(density @ square**2)
+
+
+def _exponential_variance(a: float, b: float) -> float:
+    """The variance of the density ∝ e^{θx} on [a, b] whose mean is 0.
+
+    These densities are the limits of truncated normal ones with an infinite scale. The likelihood
+    has a maximum at a finite scale if and only if the variance of the values is smaller.
+    """
+    if np.isinf(a) or np.isinf(b):
+        return np.inf if np.isinf(a) and np.isinf(b) else min(a * a, b * b)
+    width = b - a
+    mean = min(-a, b) / width  # on [0, 1]; at most ½ by symmetry
+    # Mean of the density ∝ e^{−θx}: 1/θ − 1/(e^θ − 1), which falls from ½ to 0.
+    low, high = 0.0, 2 / max(mean, 1e-300)
+    for _ in range(200):
+        theta = (low + high) / 2
+        small = theta < 1e-3
+        found = 0.5 - theta / 12 if small else 1 / theta - np.exp(-theta) / -np.expm1(-theta)
+        low, high = (theta, high) if found > mean else (low, theta)
+    if theta < 1e-2:
+        return width * width * (1 / 12 - theta * theta / 240)
+    half = np.exp(-theta / 2) / -np.expm1(-theta)  # 1/(2 sinh(θ/2))
+    return float(width * width * (1 / theta**2 - half * half))
 
 
 def _itself(x: Array) -> Array:
