@@ -12,15 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
-
-if TYPE_CHECKING:
-    from thetahat.mathematics.distributions.base import Distribution
 
 Function = Callable[[Array], Array]
 
@@ -39,6 +36,19 @@ NEGLIGIBLE = 1e-13
 FAR = 1e30
 """Multiple of the distance of the median from which a tail that does not decay is infinite."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+class Law(Protocol):
+    """What an integral needs of a distribution."""
+
+    @property
+    def support(self) -> tuple[float, float]: ...
+    @property
+    def mean(self) -> float: ...
+    def log_density(self, x: Any) -> Array: ...
+    def cdf(self, x: Any) -> Array: ...
+    def quantile(self, probability: Any) -> Array: ...
+    def _inner(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ class _Half:
         return float(np.log(self.scale) - np.log(max(least, 1e-307)))
 
 
-def density_expectation(law: Distribution, function: Function) -> float:
+def density_expectation(law: Law, function: Function) -> float:
     """E f(X) of a continuous distribution; an error if it is not accurate or does not exist."""
     halves = _halves(law)
     parts = [_half_integral(law, function, half) for half in halves]
@@ -113,7 +123,7 @@ def density_expectation(law: Distribution, function: Function) -> float:
     return float(value / mass)
 
 
-def _halves(law: Distribution) -> tuple[_Half, _Half]:
+def _halves(law: Law) -> tuple[_Half, _Half]:
     low, high = law.support
     first, middle, third = (float(each) for each in law.quantile([0.25, 0.5, 0.75]))
     if not low < middle < high:  # so near an end that the median is rounded to it
@@ -131,7 +141,7 @@ def _halves(law: Distribution) -> tuple[_Half, _Half]:
 
 
 def _half_integral(
-    law: Distribution, function: Function, half: _Half
+    law: Law, function: Function, half: _Half
 ) -> tuple[float, float, float, float, float]:
     """∫ p, ∫ pf, ∫ p|f| and the error over one half, and the sign of an infinite ∫ pf, else 0."""
 
@@ -174,7 +184,7 @@ def _half_integral(
     )
 
 
-def _weighted(law: Distribution, function: Function, half: _Half, t: Array) -> tuple[Array, Array]:
+def _weighted(law: Law, function: Function, half: _Half, t: Array) -> tuple[Array, Array]:
     """log of p per unit of t, and f; f is 0 where the weight is too small for any f."""
     x = half.x(t)
     with np.errstate(all="ignore"):
@@ -206,7 +216,7 @@ def _gauss(parts: Callable[[Array], Array], left: Array, right: Array) -> Array:
     return np.asarray(parts(t.ravel()).reshape(3, *t.shape) @ _WEIGHTS * ((right - left) / 2))
 
 
-def _edges(law: Distribution, function: Function, half: _Half) -> Array:
+def _edges(law: Law, function: Function, half: _Half) -> Array:
     """The ends of the first panels: quantiles, and equal steps to where nothing counts."""
     last = half.last
     inner = half.t(law.quantile(LEVELS if half.sign < 0 else 1 - LEVELS))
@@ -235,7 +245,7 @@ def _edges(law: Distribution, function: Function, half: _Half) -> Array:
 
 
 def _beyond(
-    law: Distribution, function: Function, half: _Half, last: float, kept: Array
+    law: Law, function: Function, half: _Half, last: float, kept: Array
 ) -> tuple[float, float, float, float]:
     """∫ p and ∫ pf beyond the last panel, the error, and the sign of an infinite integral.
 

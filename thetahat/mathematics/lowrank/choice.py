@@ -156,9 +156,10 @@ def cross_validated_rank(
 
     Formula: the entries are divided at random into folds. For each fold and k the other entries are
     completed by fill → column means and best rank k about them → fill, starting from the completion
-    of rank k − 1, and the squared error at the entries of the fold is averaged. The k with the smallest error is chosen. (Leaving out whole
-    rows would not do: the error of a reconstruction falls with every further component.) Cost:
-    n_folds·n_iter singular value decompositions for each k.
+    of rank k − 1, and the squared error at the entries of the fold is averaged. The k with the
+    smallest error is chosen. (Leaving out whole rows would not do: the error of a reconstruction
+    falls with every further component.) Cost: n_folds·n_iter singular value decompositions for
+    each k.
 
     Parameters
     ----------
@@ -202,8 +203,8 @@ def cross_validated_rank(
     if n_iter < 1:
         raise ParameterError(f"cross_validated_rank: n_iter={n_iter!r} must be at least 1.")
     fold = generator(random_state).permutation(np.arange(matrix.size) % n_folds)
-    fold = fold.reshape(matrix.shape)
-    errors = np.stack([_held_out(matrix, fold == f, limit, n_iter) for f in range(n_folds)], 1)
+    fold, most = fold.reshape(matrix.shape), int(limit)
+    errors = np.stack([_held_out(matrix, fold == f, most, n_iter) for f in range(n_folds)], 1)
     mean = errors.mean(axis=1)
     return RankChoice(int(mean.argmin()), mean, errors.std(axis=1, ddof=1) / np.sqrt(n_folds))
 
