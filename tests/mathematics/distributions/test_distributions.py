@@ -207,3 +207,27 @@ def test_dirichlet_is_scipys():
     assert np.isnan(own.mode).all()
     np.testing.assert_allclose(d.Dirichlet([2, 3, 4]).mode, [1 / 6, 2 / 6, 3 / 6])
     assert own.density([0.5, 0.6, 0.1]) == 0
+
+
+@pytest.mark.parametrize("ends", [(0, 1e17, 0, 1), (0, 1e14, 0, 1), (0, 1, 0, 1e-9), (0, 1, 5, 6)])
+def test_narrow_truncation_keeps_its_digits(ends):
+    """The nearly flat density, against quadrature of φ over the window."""
+    location, scale, low, high = ends
+    law = d.TruncatedNormal(*ends)
+    probability = np.array([1e-10, 1e-4, 0.3, 0.5, 0.999])
+    x = law.quantile(probability)
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+
+    def mass(top):
+        # relative to the density at the lower end
+        z = (low - location) / scale
+        steps = np.multiply.outer((top - low) / scale / 2, nodes + 1)
+        return np.exp(-steps * (z + steps / 2)) @ weights / 2 * (top - low)
+
+    share = mass(x) / mass(np.array(float(high)))
+    rounding = 4e-16 * abs(low) / (x - low).min()
+    np.testing.assert_allclose(share, probability, rtol=1e-12 + rounding)
+    np.testing.assert_allclose(law.cdf(x), probability, rtol=1e-12 + rounding)
+    assert law.density(low) == pytest.approx(1 / float(mass(np.array(float(high)))), rel=1e-12)
+    by_integral = law.expectation(lambda x: -law.log_density(x))
+    assert law.entropy == pytest.approx(by_integral, rel=1e-10, abs=1e-12)

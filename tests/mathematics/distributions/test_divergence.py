@@ -60,6 +60,27 @@ def test_different_families_are_compared_numerically():
     )
 
 
+def test_special_cases_of_a_family_use_its_formula():
+    tiny, unit = d.Gamma(0.01, 1), d.Uniform(0, 1)
+    assert d.kl(tiny, d.Exponential(1)) == pytest.approx(94.95579672524797, rel=1e-12)
+    assert d.kl(d.ChiSquared(3), tiny) == d.kl(d.Gamma(1.5, 0.5), tiny)
+    assert d.kl(d.Beta(0.01, 0.01), unit) == pytest.approx(-d.Beta(0.01, 0.01).entropy, rel=1e-12)
+    assert d.kl(unit, d.Beta(2, 5)) == d.kl(d.Beta(1, 1), d.Beta(2, 5))
+    assert d.cross_entropy(d.Gamma(0.1, 1), d.Exponential(1)) == pytest.approx(0.1, rel=1e-12)
+
+
+def test_divergences_of_heavy_tails():
+    q, p = d.StudentT(0.5), d.StudentT(1)
+    t = np.linspace(-700, 700, 400_001)  # x = sinh t: the trapezoid rule is exact to rounding
+    x = np.sinh(t)
+    weight = q.density(x) * np.cosh(t)
+    with np.errstate(invalid="ignore"):
+        gap = np.where(weight > 0, q.log_density(x) - p.log_density(x), 0.0)
+    assert d.kl(q, p) == pytest.approx(float((weight * gap).sum() * (t[1] - t[0])), rel=1e-8)
+    assert d.kl(d.StudentT(1), d.Normal()) == np.inf
+    assert d.jensen_gap(lambda x: x, d.F(3, 2.2)) == pytest.approx(0, abs=1e-9)
+
+
 def test_impossible_values_make_it_infinite():
     assert d.kl(d.Bernoulli(0.5), d.Bernoulli(1.0)) == np.inf
     assert d.kl(d.Bernoulli(1.0), d.Bernoulli(0.5)) == pytest.approx(np.log(2))

@@ -291,12 +291,68 @@ def test_equal_values_are_refused(name):
         (lambda: d.Dirichlet.fit([[0.5, 0.5], [0.5, 0.5]]), r"all 2 rows are equal"),
         (lambda: d.Normal.fit([1, 2], sample_weight=[0.2, 0.3]), r"the weights sum to 0\.5"),
         (lambda: d.TruncatedNormal.fit([0.01, 0.02, 0.5, 0.98, 0.99], low=0, high=1),
-         r"the likelihood has no maximum: it still grows at scale="),
+         r"the likelihood has no maximum: it grows with the scale without end"),
     ],
 )  # fmt: skip
 def test_data_without_an_estimate_are_refused(act, message):
     with pytest.raises(DataError, match=message):
         act()
+
+
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_ridges_without_a_maximum_are_refused(seed):
+    x = np.random.default_rng(seed).beta(0.3, 0.3, 200)
+    with pytest.raises(DataError, match=r"has no maximum: it grows with the scale"):
+        d.TruncatedNormal.fit(x, low=0, high=1)
+    with pytest.raises(DataError, match=r"has no maximum at finite"):
+        d.F.fit(x)
+
+
+def test_the_limit_of_truncated_normals_decides_whether_there_is_a_maximum():
+    """An exponential sample spreads as much as the limit, a slightly narrower one does not."""
+    x = d.Exponential(2).quantile((np.arange(4000) + 0.5) / 4000)
+    narrower = x.mean() + 0.8 * (x - x.mean()) * 0.5 * x.mean() / (0.5 * x.std())
+    assert np.isfinite(d.TruncatedNormal.fit(narrower, low=0).estimates).all()
+    wider = np.maximum(x.mean() + 1.3 * (x - x.mean()), 0)
+    with pytest.raises(DataError, match=r"has no maximum"):
+        d.TruncatedNormal.fit(wider, low=0)
+
+
+@pytest.mark.parametrize("mean", [1e5, 1e8])
+def test_a_nearly_normal_gamma_sample_has_its_estimate(mean):
+    noise = np.random.default_rng(0).normal(size=400)
+    fit = d.Gamma.fit(mean + noise)
+    normal = d.Normal.fit(mean + noise)
+    mu, sigma = normal.estimates
+    assert fit.distribution.mean == pytest.approx(mu, rel=1e-12)
+    np.testing.assert_allclose(fit.estimates, [(mu / sigma) ** 2, mu / sigma**2], rtol=1e-4)
+    assert fit.log_likelihood == pytest.approx(normal.log_likelihood, abs=0.01)
+    low, high = fit.interval("shape")
+    sigmas = mu / np.sqrt([high, low])
+    np.testing.assert_allclose(sigmas, normal.interval("sigma"), rtol=1e-2)
+
+
+def test_the_expansion_of_a_large_gamma_shape_is_newtons_answer():
+    x = d.Gamma(4e6, 1).sample(300, random_state=0)  # both ways have enough digits
+    newton = d.Gamma.fit(x)
+    assert newton.solution is not None
+    from thetahat.mathematics.distributions.fitting.rows import column
+    from thetahat.mathematics.distributions.gamma import _large_shape
+
+    expansion = _large_shape(d.Gamma, column(x, None, ""), x.mean(), 300.0)
+    np.testing.assert_allclose(expansion.estimates, newton.estimates, rtol=1e-6)
+    np.testing.assert_allclose(expansion.intervals(), newton.intervals(), rtol=1e-4)
+    np.testing.assert_allclose(expansion.standard_errors, newton.standard_errors, rtol=1e-4)
+    assert expansion.log_likelihood == pytest.approx(newton.log_likelihood, rel=1e-6)
+
+
+def test_many_degrees_of_freedom_are_estimated():
+    x = d.ChiSquared(1e8).sample(500, random_state=0)
+    fit = d.ChiSquared.fit(x)
+    assert fit.estimates[0] == pytest.approx(x.mean(), rel=1e-5)
+    low, high = fit.interval("df")
+    assert low < 1e8 < high
+    assert high - low == pytest.approx(2 * 1.96 * np.sqrt(2e8 / 500), rel=1e-3)
 
 
 def test_bad_options_are_refused():

@@ -25,6 +25,11 @@ def exponential(x, theta):
     return np.log(theta[0]) - theta[0] * x
 
 
+def logistic(x, theta):
+    z = (x - theta[0]) / theta[1]
+    return -z - 2 * np.log1p(np.exp(-z)) - np.log(theta[1])
+
+
 def values(n=200):
     return d.Normal(3, 2).sample(n, random_state=0)
 
@@ -120,6 +125,8 @@ def test_the_largest_value_underestimates_the_end():
          ParameterError, r"is -inf at row 0 .* Start where all values are possible"),
         (lambda: d.maximum_likelihood(exponential, -np.ones(5), [1.0], positive=True),
          DataError, r"has no maximum at finite, positive parameters"),
+        (lambda: d.maximum_likelihood(logistic, values(), [-500.0, 1.0], positive=[False, True]),
+         DataError, r"did not reach a maximum .* start nearer to the maximum"),
         (lambda: d.simulate_estimates(d.Normal(), 0), ParameterError, r"n=0 must be a whole"),
         (lambda: d.simulate_estimates(d.Normal(), 9, repetitions=1), ParameterError, r"≥ 2"),
         (lambda: d.simulate_estimates(d.NegativeBinomial(), 9), ParameterError, r"has no fit"),

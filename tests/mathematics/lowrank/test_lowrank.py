@@ -106,6 +106,15 @@ def test_parallel_analysis_finds_the_factors_and_none_in_noise():
     assert sum(each.rank > 0 for each in noise) <= 4
 
 
+def test_cross_validated_rank_is_not_too_large_and_its_error_is_near_the_noise():
+    """Column means of the known entries alone would need one more component, and more error."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 3)) @ rng.normal(size=(3, 15)) + 0.1 * rng.normal(size=(30, 15))
+    found = th.lowrank.cross_validated_rank(A, largest=5, random_state=0)
+    assert found.rank == 3
+    assert found.values[3] < 2.5 * 0.1**2
+
+
 def test_cross_validated_rank_finds_the_factors():
     found = th.lowrank.cross_validated_rank(factors(1, 0.3, n=60), largest=6, random_state=0)
     assert found.rank == 3

@@ -11,13 +11,17 @@ from scipy.special import betaln, digamma, fdtr, fdtri, polygamma, xlogy
 
 from thetahat.data.source import Source
 from thetahat.foundation.docstrings import described_like
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distributions.base import Distribution, expectation
+from thetahat.mathematics.distributions.base import Distribution
 from thetahat.mathematics.distributions.fitting.newton import newton_fit
 from thetahat.mathematics.distributions.fitting.result import DistributionFit, fit_arguments
 from thetahat.mathematics.distributions.fitting.rows import averages, column, require_spread
 from thetahat.mathematics.distributions.gamma import POSITIVE
 from thetahat.mathematics.parts import number
+
+LARGEST_DF = 1e6
+"""Degrees of freedom from which an estimate counts as infinite."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,9 @@ class F(Distribution):
 
     @property
     def entropy(self) -> float:
-        return expectation(self, lambda x: -self.log_density(x))
+        a, b = self.df1 / 2, self.df2 / 2
+        digammas = (1 - a) * digamma(a) - (1 + b) * digamma(b) + (a + b) * digamma(a + b)
+        return float(betaln(a, b) + digammas + np.log(b / a))
 
     def _log_density(self, x: Array) -> Array:
         a, b = self.df1, self.df2
@@ -87,13 +93,14 @@ class F(Distribution):
         """Estimate both degrees of freedom by maximum likelihood, with Newton's method.
 
         Cost: O(n) per iteration, one pass over the values each, and some hundred passes for
-        intervals, which are those of the profile likelihood. The values must be positive.
+        intervals, which are those of the profile likelihood. The values must be positive. It is an
+        error if the likelihood still grows at a million degrees of freedom.
         """
         who = "F.fit"
         source = column(data, sample_weight, who)
         found = averages(source, _logarithm, POSITIVE, who)
         require_spread(found, who, "the variance is 0")
-        return newton_fit(
+        fit = newton_fit(
             cls,
             ("df1", "df2"),
             partial(_mean_derivatives, source),
@@ -102,6 +109,14 @@ class F(Distribution):
             found.weight,
             who,
         )
+        for name, value in zip(fit.names, fit.estimates, strict=True):
+            if value > LARGEST_DF:
+                raise DataError(
+                    f"{who}: the likelihood of these values has no maximum at finite degrees of "
+                    f"freedom: it still grows at {name}={value:.3g}, where more make no "
+                    "difference. Use Gamma.fit: as df2 grows, F approaches Gamma(df1/2, df1/2)."
+                )
+        return fit
 
 
 def _logarithm(x: Array) -> Array:

@@ -7,13 +7,27 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import digamma, gammainc, gammaincinv, gammaln, ndtri, polygamma, xlogy
+from scipy.special import (
+    digamma,
+    gammainc,
+    gammaincinv,
+    gammaln,
+    lambertw,
+    ndtri,
+    polygamma,
+    xlogy,
+)
 
+from thetahat.data.source import Source
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.base import Distribution
-from thetahat.mathematics.distributions.fitting.newton import in_units, newton_fit
+from thetahat.mathematics.distributions.fitting.newton import (
+    in_units,
+    likelihood_quantile,
+    newton_fit,
+)
 from thetahat.mathematics.distributions.fitting.result import DistributionFit, fit_arguments
 from thetahat.mathematics.distributions.fitting.rows import (
     Support,
@@ -28,9 +42,13 @@ POSITIVE = Support(
     "constant to all."
 )  # fmt: skip
 NOT_NEGATIVE = Support(0)
+NEARLY_NORMAL = 1e-7
+"""Value of log(mean x) − mean(log x) below which the shape is estimated by an expansion."""
+LARGE_DF = 1e6
+"""Degrees of freedom from which they are estimated by an expansion."""
 
 
-class _GammaLike(Distribution):
+class GammaLike(Distribution):
     """Gamma distributions: everything follows from shape k and rate r."""
 
     support = (0.0, np.inf)
@@ -82,7 +100,7 @@ class _GammaLike(Distribution):
 
 
 @dataclass(frozen=True)
-class Gamma(_GammaLike):
+class Gamma(GammaLike):
     """The Gamma distribution of a positive number, the conjugate prior of a Poisson rate.
 
     Formula: p(x) = r^k x^(k−1) e^{−rx}/Γ(k); mean k/r, variance k/r². Cost: O(1) per number.
@@ -122,10 +140,13 @@ class Gamma(_GammaLike):
         the profile likelihood.
         """
         who = "Gamma.fit"
-        found = averages(column(data, sample_weight, who), _statistics, POSITIVE, who)
+        source = column(data, sample_weight, who)
+        found = averages(source, _statistics, POSITIVE, who)
         require_spread(found, who, "the variance is 0")
         mean, log_mean = (float(each) for each in found.mean)
-        gap = max(np.log(mean) - log_mean, 1e-14)
+        gap = float(np.log(mean)) - log_mean
+        if gap < NEARLY_NORMAL:
+            return _large_shape(cls, source, mean, found.weight)
         shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
         fit = newton_fit(
             cls,
@@ -140,7 +161,7 @@ class Gamma(_GammaLike):
 
 
 @dataclass(frozen=True)
-class Exponential(_GammaLike):
+class Exponential(GammaLike):
     """The exponential distribution of a waiting time without memory.
 
     Formula: p(x) = λe^{−λx}; mean 1/λ, variance 1/λ². The maximum-likelihood estimate is λ̂ = 1/x̄,
@@ -194,7 +215,7 @@ class Exponential(_GammaLike):
 
 
 @dataclass(frozen=True)
-class ChiSquared(_GammaLike):
+class ChiSquared(GammaLike):
     """The chi-squared distribution: the sum of the squares of k standard normal numbers.
 
     Formula: p(x) = x^{k/2−1} e^{−x/2}/(2^{k/2} Γ(k/2)); mean k, variance 2k, mode max(k − 2, 0).
@@ -232,6 +253,8 @@ class ChiSquared(_GammaLike):
         who = "ChiSquared.fit"
         found = averages(column(data, sample_weight, who), _statistics, POSITIVE, who)
         mean, log_mean = (float(each) for each in found.mean)
+        if log_mean > np.log(LARGE_DF):
+            return _large_df(cls, mean, log_mean, found.weight)
         return newton_fit(
             cls,
             ("df",),
@@ -241,6 +264,65 @@ class ChiSquared(_GammaLike):
             found.weight,
             who,
         )
+
+
+def _large_shape(cls: type[Gamma], source: Source, mean: float, n: float) -> DistributionFit:
+    """The fit of a nearly normal Gamma distribution, for which log k − ψ(k) has few digits.
+
+    With log k − ψ(k) = 1/(2k) + 1/(12k²) the estimate has a closed form, and the deviance of
+    ρ = k/k̂ is n(ρ − 1 − log ρ). The neglected terms are of order 1/k.
+    """
+    average, spread = averages(source, partial(_log_gaps, mean)).mean
+    # The mean was rounded: log(mean of x/c) − mean of log(x/c) for the rounded c.
+    gap = float(spread - 0.5 * average * average)
+    shape = (1 + np.sqrt(1 + 4 * gap / 3)) / (4 * gap)
+    estimates = np.array([shape, shape / mean])
+    mean_value = 0.5 * np.log(shape / (2 * np.pi)) - 1 / (12 * shape) - (shape - 1) * gap
+    return DistributionFit(
+        distribution=cls(*estimates),
+        names=("shape", "rate"),
+        estimates=estimates,
+        standard_errors=estimates * np.sqrt(2 / n),
+        log_likelihood=float(n * (mean_value - np.log(mean))),
+        n_values=n,
+        find_intervals=partial(_large_shape_intervals, estimates, n),
+    )
+
+
+def _log_gaps(mean: float, x: Array) -> Array:
+    """y and y − log(1 + y) for y = x/mean − 1, without cancellation."""
+    y = (x - mean) / mean
+    near = np.where(np.abs(y) < 0.02, y, 0.0)
+    series = near * near * sum((-near) ** j / (j + 2) for j in range(9))
+    return np.stack([y, np.where(np.abs(y) < 0.02, series, y - np.log1p(y))])
+
+
+def _large_shape_intervals(estimates: Array, n: float, level: float) -> Array:
+    target = likelihood_quantile(n - 2, True, level)
+    inner = -np.exp(-1 - target * target / n)
+    ratios = np.array([-lambertw(inner, 0).real, -lambertw(inner, -1).real])
+    return estimates[:, None] * ratios
+
+
+def _large_df(cls: type[ChiSquared], mean: float, log_mean: float, n: float) -> DistributionFit:
+    """The fit of many degrees of freedom: ψ(k/2) = log_mean − log 2 by its expansion."""
+    centre = np.exp(log_mean) / 2
+    df = float(2 * centre + 1 - 1 / (12 * centre))
+    error = float(np.sqrt(2 * df / n))
+    return DistributionFit(
+        distribution=cls(df),
+        names=("df",),
+        estimates=np.array([df]),
+        standard_errors=np.array([error]),
+        log_likelihood=n * _of_chi_squared(mean, log_mean, np.array([df]))[0],
+        n_values=n,
+        find_intervals=partial(_symmetric_interval, df, error),
+    )
+
+
+def _symmetric_interval(estimate: float, error: float, level: float) -> Array:
+    half = float(ndtri((1 + level) / 2)) * error
+    return np.array([[estimate - half, estimate + half]])
 
 
 def _statistics(x: Array) -> Array:

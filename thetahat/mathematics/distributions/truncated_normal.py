@@ -89,12 +89,21 @@ class TruncatedNormal(Distribution):
         return (self.low - self.location) / self.scale, (self.high - self.location) / self.scale
 
     @property
+    def _width(self) -> float:
+        """b − a without a difference of large numbers."""
+        return (self.high - self.low) / self.scale
+
+    @property
+    def _is_narrow(self) -> bool:
+        return bool(_narrow(self._ends[0], self._width))
+
+    @property
     def mean(self) -> float:
         return float(self.location + self.scale * _moments(*self._ends)[0])
 
     @property
     def variance(self) -> float:
-        return float(self.scale**2 * _moments(*self._ends)[1])
+        return float(self.scale * (self.scale * _moments(*self._ends)[1]))
 
     @property
     def mode(self) -> float:
@@ -103,20 +112,38 @@ class TruncatedNormal(Distribution):
     @property
     def entropy(self) -> float:
         mean, variance = _moments(*self._ends)[:2]
+        if self._is_narrow:
+            centre = self._ends[0] + self._width / 2
+            square = variance + (mean - centre) * (mean + centre)
+            return float(self._log_flat() + square / 2)
         square = variance + mean * mean
         return float(np.log(self.scale) + LOG_ROOT_2PI + log_mass(*self._ends) + square / 2)
 
+    def _log_flat(self) -> float:
+        """−log p at the middle of a narrow interval, whose density is nearly flat."""
+        average = np.log(_average(self._ends[0], np.asarray(self._width)))
+        return float(np.log(self.scale) + np.log(self._width) + average)
+
     def _log_density(self, x: Array) -> Array:
         z = (x - self.location) / self.scale
+        if self._is_narrow:
+            centre = self._ends[0] + self._width / 2
+            away = (x - self.low) / self.scale - self._width / 2
+            return -0.5 * away * (away + 2 * centre) - self._log_flat()
         return -0.5 * z * z - np.log(self.scale) - LOG_ROOT_2PI - log_mass(*self._ends)
 
     def _cdf(self, x: Array) -> Array:
         a, b = self._ends
+        if self._is_narrow:
+            return np.minimum(_mass_from(a, (x - self.low) / self.scale, self._width), 1.0)
         z = (x - self.location) / self.scale
         return np.exp(np.minimum(log_mass(a, z) - log_mass(a, b), 0.0))
 
     def _quantile(self, probability: Array) -> Array:
         a, b = self._ends
+        if self._is_narrow:
+            steps = _narrow_quantile(a, self._width, probability)
+            return np.clip(self.low + self.scale * steps, self.low, self.high)
         total = log_mass(a, b)
         if a > 0:  # count from the upper end, where log Φ(−z) is accurate
             log_above = np.logaddexp(log_ndtr(-b), np.log1p(-probability) + total)
@@ -151,6 +178,15 @@ class TruncatedNormal(Distribution):
         centre, unit = float(found.mean[0]), found.high - found.low
         variance = float(averages(source, partial(_squares, centre, unit)).mean[0])
         a, b = (ends.low - centre) / unit, (ends.high - centre) / unit
+        most = _exponential_variance(a, b)
+        if variance >= most:
+            raise DataError(
+                f"{who}: the likelihood has no maximum: it grows with the scale without end, "
+                f"because the variance of the values, {variance * unit * unit:.4g}, is not smaller "
+                f"than {most * unit * unit:.4g}, that of the exponential (or uniform) density in "
+                "the interval with the same mean. Use Uniform, Exponential or Beta, or check low "
+                "and high."
+            )
         fit = newton_fit(
             partial(_made, cls, a, b),
             ("location", "scale"),
@@ -178,7 +214,57 @@ def log_mass(a: Any, b: Any) -> Any:
     low, high = np.where(flipped, -b, a), np.where(flipped, -a, b)
     upper, lower = log_ndtr(high), log_ndtr(low)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(low == high, -np.inf, upper + np.log(-np.expm1(lower - upper)))[()]
+        far = upper + np.log(-np.expm1(lower - upper))
+        width = high - low
+        narrow = _narrow(low, width)
+        if narrow.any():
+            a, width = np.where(narrow, low, 0.0), np.where(narrow, width, 1.0)
+            centre = a + width / 2
+            near = np.log(_average(a, width)) - 0.5 * centre * centre - LOG_ROOT_2PI + np.log(width)
+            far = np.where(narrow, near, far)
+        return np.where(low == high, -np.inf, far)[()]
+
+
+def _narrow(a: Any, width: Any) -> Any:
+    """Whether φ varies so little over [a, a + width] that one Gauss rule integrates it exactly."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((width <= 1) & (np.abs(a + width / 2) * width <= 4))
+
+
+def _average(a: Any, width: Array) -> Array:
+    """The average of φ(z)/φ(centre) over [a, a + width]."""
+    nodes, weights = _one_panel()
+    half = width[..., None] / 2
+    away, centre = half * nodes, np.asarray(a)[..., None] + half
+    return np.asarray(np.exp(-away * (centre + away / 2)) @ weights / 2)
+
+
+def _mass_from(a: float, steps: Array, width: float) -> Array:
+    """The share of [a, a + steps] in the mass of [a, a + width], for a narrow interval."""
+    # Both averages are relative to their own centres, which differ by (width − steps)/2.
+    gap = (width - steps) / 2
+    turn = np.exp(gap * (a + (width + steps) / 4))
+    share = _average(a, np.asarray(steps)) / _average(a, np.asarray(width))
+    return np.asarray(steps / width * turn * share)
+
+
+def _narrow_quantile(a: float, width: float, probability: Array) -> Array:
+    """The steps from a to the quantiles of a narrow interval, by Newton's method."""
+    tilt = (a + width / 2) * width  # the density falls nearly like e^{−tilt·s}, 0 ≤ s ≤ 1
+    s = probability
+    if abs(tilt) > 1e-8:
+        s = -np.log1p(probability * np.expm1(-tilt)) / tilt
+    whole = _average(a, np.asarray(width))
+    for _ in range(4):
+        away = width * (s - 0.5)
+        slope = np.exp(-away * (a + width / 2 + away / 2)) / whole
+        s = np.clip(s - (_mass_from(a, s * width, width) - probability) / slope, 0.0, 1.0)
+    return s * width
+
+
+@cache
+def _one_panel() -> tuple[Array, Array]:
+    return np.polynomial.legendre.leggauss(NODES)
 
 
 @cache
@@ -213,6 +299,29 @@ def _moments(a: float, b: float) -> tuple[float, float, float, float]:
     # z² − E z² = away² + 2·mean·away − variance
     square = away**2 + 2 * mean * away - variance
     return mean, variance, float(density @ (away * square)), float(density @ square**2)
+
+
+def _exponential_variance(a: float, b: float) -> float:
+    """The variance of the density ∝ e^{θx} on [a, b] whose mean is 0.
+
+    These densities are the limits of truncated normal ones with an infinite scale. The likelihood
+    has a maximum at a finite scale if and only if the variance of the values is smaller.
+    """
+    if np.isinf(a) or np.isinf(b):
+        return np.inf if np.isinf(a) and np.isinf(b) else min(a * a, b * b)
+    width = b - a
+    mean = min(-a, b) / width  # on [0, 1]; at most ½ by symmetry
+    # Mean of the density ∝ e^{−θx}: 1/θ − 1/(e^θ − 1), which falls from ½ to 0.
+    low, high = 0.0, 2 / max(mean, 1e-300)
+    for _ in range(200):
+        theta = (low + high) / 2
+        small = theta < 1e-3
+        found = 0.5 - theta / 12 if small else 1 / theta - np.exp(-theta) / -np.expm1(-theta)
+        low, high = (theta, high) if found > mean else (low, theta)
+    if theta < 1e-2:
+        return width * width * (1 / 12 - theta * theta / 240)
+    half = np.exp(-theta / 2) / -np.expm1(-theta)  # 1/(2 sinh(θ/2))
+    return float(width * width * (1 / theta**2 - half * half))
 
 
 def _itself(x: Array) -> Array:

@@ -155,10 +155,11 @@ def cross_validated_rank(
     """Choose the rank by the error of single entries that were left out.
 
     Formula: the entries are divided at random into folds. For each fold and k the other entries are
-    completed by fill → best rank k → fill, starting from the column means, and the squared error at
-    the entries of the fold is averaged. The k with the smallest error is chosen. (Leaving out whole
-    rows would not do: the error of a reconstruction falls with every further component.) Cost:
-    n_folds·n_iter singular value decompositions for each k.
+    completed by fill → column means and best rank k about them → fill, starting from the completion
+    of rank k − 1, and the squared error at the entries of the fold is averaged. The k with the
+    smallest error is chosen. (Leaving out whole rows would not do: the error of a reconstruction
+    falls with every further component.) Cost: n_folds·n_iter singular value decompositions for
+    each k.
 
     Parameters
     ----------
@@ -202,26 +203,23 @@ def cross_validated_rank(
     if n_iter < 1:
         raise ParameterError(f"cross_validated_rank: n_iter={n_iter!r} must be at least 1.")
     fold = generator(random_state).permutation(np.arange(matrix.size) % n_folds)
-    fold = fold.reshape(matrix.shape)
-    errors = np.array(
-        [
-            [_held_out(matrix, fold == f, k, n_iter) for f in range(n_folds)]
-            for k in range(limit + 1)
-        ]
-    )
+    fold, most = fold.reshape(matrix.shape), int(limit)
+    errors = np.stack([_held_out(matrix, fold == f, most, n_iter) for f in range(n_folds)], 1)
     mean = errors.mean(axis=1)
     return RankChoice(int(mean.argmin()), mean, errors.std(axis=1, ddof=1) / np.sqrt(n_folds))
 
 
-def _held_out(matrix: Array, out: Array, k: int, n_iter: int) -> float:
-    """Mean squared error at the entries left out, after completion by rank k."""
+def _held_out(matrix: Array, out: Array, limit: int, n_iter: int) -> Array:
+    """Mean squared errors at the entries left out, after completion by rank 0, …, limit."""
     known = np.where(out, 0.0, matrix)
-    counts = np.maximum((~out).sum(axis=0), 1)
-    means = known.sum(axis=0) / counts
-    centred = np.where(out, 0.0, matrix - means)
-    filled = centred
-    if k:
-        for _ in range(n_iter):
-            U, s, V = svd(filled)
-            filled = np.where(out, (U[:, :k] * s[:k]) @ V[:k], centred)
-    return float(np.mean((filled + means - matrix)[out] ** 2))
+    means = known.sum(axis=0) / np.maximum((~out).sum(axis=0), 1)
+    filled, errors = np.where(out, means, matrix), np.empty(limit + 1)
+    for k in range(limit + 1):
+        # From the completion of rank k − 1: a start from the means can end in a poor local optimum.
+        # The means are renewed with the fills; errors of fixed means would need a component more.
+        for _ in range(n_iter if k else 0):
+            means = filled.mean(axis=0)
+            U, s, V = svd(filled - means)
+            filled = np.where(out, means + (U[:, :k] * s[:k]) @ V[:k], matrix)
+        errors[k] = np.mean((filled - matrix)[out] ** 2)
+    return errors

@@ -15,7 +15,9 @@ class MinCovDet(RobustCovariance):
     Formula: among all sets of h rows, the one whose covariance has the smallest determinant gives
     the raw estimate; a factor makes it consistent for Gaussian rows. Rows beyond the 97.5% quantile
     of χ²_d are left out, and the mean and corrected covariance of the others are the result. Up to
-    about n − h outliers have little influence, wherever they are.
+    about n − h outliers that lie far from the other rows have little influence. Outliers in a tight
+    cluster are harder: rows of the cluster make the determinant small, so that a large cluster near
+    the other rows can be taken for a part of them. Compare several values of ``support_fraction``.
 
     Cost: about 100 passes over the rows of O(n d²) each, and O(500·300·d²) for the starts; O(n d)
     memory. The search (FastMCD) is random and finds a local minimum; pass ``random_state`` for the

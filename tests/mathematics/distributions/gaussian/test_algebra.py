@@ -142,6 +142,15 @@ class TestNatural:
         found = normal.natural().log_density(X)
         np.testing.assert_allclose(found, normal.log_density(X), rtol=1e-9)
 
+    def test_large_means_lose_no_digits(self):
+        one, two = NaturalNormal([[1.0]], [1e8]), NaturalNormal([[3.0]], [3e8 + 3])
+        half_log = -0.5 * np.log(2 * np.pi)
+        assert one.log_density([[1e8 + 1]])[0] == pytest.approx(half_log - 0.5, rel=1e-12)
+        joint, log_scale = one.product(two)
+        assert joint.mean[0] == pytest.approx(1e8 + 0.75, rel=1e-15)
+        expected = half_log - 0.5 * np.log(4 / 3) - 0.5 * 0.75  # N(1e8 | 1e8 + 1, 1 + 1/3)
+        assert log_scale == pytest.approx(expected, rel=1e-7)
+
     def test_bad_parameters(self):
         with pytest.raises(DataError, match="rank 1, but 2 is needed"):
             NaturalNormal(np.ones((2, 2)), [0.0, 0.0])

@@ -226,6 +226,23 @@ def test_intervals_cover_the_variances():
     assert (inside <= 0.98 * 400).all()
 
 
+@pytest.mark.parametrize("solver", ["full", "covariance_eigh"])
+def test_intervals_of_weighted_rows_are_those_of_repeated_rows(solver):
+    X, weight = rows(40, 3), np.random.default_rng(1).integers(1, 9, 40)
+    weighted = th.PCA(svd_solver=solver).fit(X, sample_weight=weight).variance_intervals()
+    repeated = th.PCA(svd_solver=solver).fit(np.repeat(X, weight, axis=0)).variance_intervals()
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["auto", "full", "covariance_eigh"])
+def test_columns_whose_squares_underflow_are_refused(solver):
+    X = rows(50, 1, mean=0.0) * 1e-200
+    with pytest.raises(DataError, match="squares underflow"):
+        th.PCA(svd_solver=solver).fit(X)
+    both = np.hstack([rows(50, 1), X])  # beside an ordinary column it does no harm
+    assert th.PCA(svd_solver=solver).fit(both).singular_values_[0] > 1
+
+
 @pytest.mark.parametrize(
     ("options", "X", "words"),
     [

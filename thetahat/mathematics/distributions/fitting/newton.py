@@ -38,6 +38,8 @@ ACCEPTED = 1e-5
 """Largest gradient of a run that rounding errors ended."""
 FARTHEST = 40.0
 """Logarithm beyond which a parameter counts as 0 or infinity."""
+FAR = 15.0
+"""Logarithm beyond which a parameter at which the solver failed is on its way to 0 or infinity."""
 MOST_STEPS = 1e6
 """Number of standard errors beyond which a parameter of any sign counts as infinite."""
 FARTHEST_NUMBER = 1e50
@@ -151,7 +153,9 @@ def newton_fit(
     u = np.asarray(solution.theta)
     at_infinity = (np.abs(u) > FARTHEST) & np.asarray(positive)
     if at_infinity.any() or not (solution.outcome.success or solution.gap < ACCEPTED):
-        raise DataError(no_maximum(who, names, problem.theta(u), solution))
+        far = (np.abs(u) > FAR) & np.asarray(positive)
+        message = no_maximum if far.any() else not_reached
+        raise DataError(message(who, names, problem.theta(u), solution))
     errors = standard_errors(problem, u, n)
     return DistributionFit(
         distribution=make(*(float(value) for value in problem.theta(u))),
@@ -197,6 +201,17 @@ def no_maximum(who: str, names: tuple[str, ...], theta: Array, solution: Solutio
     )
 
 
+def not_reached(who: str, names: tuple[str, ...], theta: Array, solution: Solution) -> str:
+    """The message that the solver ended before a maximum, which may exist."""
+    found = ", ".join(f"{name}={value:.3g}" for name, value in zip(names, theta, strict=True))
+    return (
+        f"{who}: the solver did not reach a maximum of the likelihood; it ended at {found} "
+        f"({solution.outcome.value}). A maximum may exist elsewhere, or only at the limits of the "
+        "parameters. Where a start can be given, start nearer to the maximum, for example from "
+        "moments of the values; otherwise centre and rescale the values, or try another family."
+    )
+
+
 def standard_errors(problem: Any, u: Array, n: float) -> Array:
     """The roots of the diagonal of H⁻¹/n; infinite where H is not positive definite."""
     with one_blas_thread():
@@ -221,7 +236,7 @@ def profile_intervals(problem: Any, u: Array, n: float, level: float) -> Array:
 
 def profile_end(problem: Any, u: Array, j: int, unit: float, n: float, level: float) -> float:
     """Where the root of the deviance of the profile reaches the quantile; ±∞ if nowhere."""
-    target = _root_of_quantile(n - len(u), len(u) > 1, level)
+    target = likelihood_quantile(n - len(u), len(u) > 1, level)
     best, tangent = problem.value(u), _tangent(problem, u, j)
     path = [(0.0, np.delete(u, j))]
     is_log = problem.positive[j]
@@ -265,7 +280,7 @@ def profile_end(problem: Any, u: Array, j: int, unit: float, n: float, level: fl
     return float(u[j] + middle * unit)
 
 
-def _root_of_quantile(degrees: float, has_nuisance: bool, level: float) -> float:
+def likelihood_quantile(degrees: float, has_nuisance: bool, level: float) -> float:
     """√χ²₁(level), or Student's quantile if other parameters were estimated from few values."""
     if has_nuisance and degrees > 0:
         return float(stdtrit(degrees, (1 + level) / 2))

@@ -89,7 +89,13 @@ class NaturalNormal:
     @property
     def mean(self) -> Array:
         """The mean μ = Q⁻¹b."""
-        return product(self.covariance, self.shift)
+        return self._mean.copy()
+
+    @cached_property
+    def _mean(self) -> Array:
+        mean = product(self.covariance, self.shift)
+        # One step of refinement: a large mean is accurate against the width of the density too.
+        return mean + product(self.covariance, self.shift - product(self.precision, mean))
 
     @property
     def covariance(self) -> Array:
@@ -104,7 +110,10 @@ class NaturalNormal:
         return 0.5 * float(half @ half + d * LOG_TWO_PI - self._root.log_determinant)
 
     def log_density(self, X: Any) -> Array:
-        """Compute log p(x) = −½ xᵀQx + bᵀx − log C for every row. Cost: O(d²) per row.
+        """Compute log p(x) = −½ (x − μ)ᵀQ(x − μ) − ½ log det(2πQ⁻¹) for every row.
+
+        This equals −½ xᵀQx + bᵀx − log C, without differences of large numbers if the mean is
+        large. Cost: O(d²) per row.
 
         Parameters
         ----------
@@ -118,11 +127,12 @@ class NaturalNormal:
         """
         source = as_source(X, who="NaturalNormal.log_density", accept_sparse=False)
         require_width(source.n_features, len(self.shift), "NaturalNormal.log_density")
-        Q, b, log_constant = self.precision, self.shift, self.log_constant
+        mean, root = self._mean, self._root
+        log_volume = 0.5 * (len(mean) * LOG_TWO_PI - root.log_determinant)
 
         def of_block(block: Any) -> Array:
-            x = np.asarray(block.X, dtype=np.float64)
-            return np.einsum("ij,ij->i", x, b - 0.5 * product(x, Q)) - log_constant
+            away = np.asarray(block.X, dtype=np.float64) - mean
+            return -0.5 * np.einsum("ij,ij->i", away, product(away, self.precision)) - log_volume
 
         return source.map_rows(of_block)
 
@@ -183,7 +193,9 @@ class NaturalNormal:
     def product(self, other: NaturalNormal) -> tuple[NaturalNormal, float]:
         """Multiply two densities: p(x)·q(x) = e^s·r(x) with a normal density r. Cost: O(d³).
 
-        Formula: the precisions and the shifts are added; s = log C_r − log C_p − log C_q.
+        Formula: the precisions and the shifts are added; s = log C_r − log C_p − log C_q =
+        ½(log det Q_p + log det Q_q − log det Q_r − d·log 2π − aᵀQ_pQ_r⁻¹Q_qa) with the distance
+        a = μ_p − μ_q of the means, which loses no digits if the means are large.
 
         Parameters
         ----------
@@ -201,7 +213,13 @@ class NaturalNormal:
         joint = NaturalNormal(
             self.precision + other.precision, self.shift + other.shift, self.names
         )
-        return joint, joint.log_constant - self.log_constant - other.log_constant
+        away = (self._mean - other._mean)[:, None]
+        one, two = (
+            joint._root.solve(product(each.precision, away))[:, 0] for each in (self, other)
+        )
+        logs = self._root.log_determinant + other._root.log_determinant
+        logs -= joint._root.log_determinant + len(self.shift) * LOG_TWO_PI
+        return joint, 0.5 * float(logs - one @ two)
 
     def _names_of(self, columns: Array) -> tuple[str, ...] | None:
         return None if self.names is None else tuple(self.names[i] for i in columns)

@@ -357,8 +357,8 @@ class PCA(GaussianView):
         """Compute confidence intervals for the variances of the components.
 
         Formula: λ·exp(±z√(2/(n − 1))), from the asymptotic distribution of the eigenvalues of the
-        covariance of Gaussian rows. It assumes that the variances are distinct and n ≫ d; the
-        largest ones are biased upwards for small n. Cost: O(k).
+        covariance of Gaussian rows; with row weights, n is their sum. It assumes that the variances
+        are distinct and n ≫ d; the largest ones are biased upwards for small n. Cost: O(k).
 
         Parameters
         ----------
@@ -374,5 +374,10 @@ class PCA(GaussianView):
 
         check_is_fitted(self)
         require_level(level)
-        factor = np.exp(ndtri(0.5 + level / 2) * np.sqrt(2.0 / max(self.n_samples_ - 1, 1)))
+        # λ = s²/(total weight − 1), which is n − 1 without weights.
+        roots, variances = self.singular_values_, self.explained_variance_
+        known = variances.size > 0 and variances[0] > 0
+        scale = float(roots[0]) / np.sqrt(float(variances[0])) if known else 1.0
+        freedom = scale * scale if known else max(self.n_samples_ - 1, 1)
+        factor = np.exp(ndtri(0.5 + level / 2) * np.sqrt(2.0 / freedom))
         return np.stack([self.explained_variance_ / factor, self.explained_variance_ * factor], 1)

@@ -23,7 +23,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import Moments, means, moments
+from thetahat.data.summaries.moments import SMALLEST_ROOT, Moments, means, moments
 from thetahat.foundation.products import product
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
@@ -94,7 +94,9 @@ def spectrum_of_moments(
 ) -> Spectrum:
     """The same from moments of the rows."""
     about = about if centre else about.about_zero()
-    about.require_squares(may_vanish=True)
+    size = np.sqrt(np.maximum(np.diagonal(about.scatter)[:d], 0.0)) * about.unit[:d]
+    # A column that vanishes beside others does no harm; if all do, nothing is left.
+    about.require_squares(may_vanish=bool(size.max(initial=0.0) >= SMALLEST_ROOT))
     scatter = about.scatter[:d, :d] * about.unit[:d] * about.unit[:d, None]
     if scale is not None:
         scatter = scatter / scale / scale[:, None]
