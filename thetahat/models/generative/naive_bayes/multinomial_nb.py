@@ -14,8 +14,12 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_sums import ClassSums, class_sums
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.generative.naive_bayes.discrete import DiscreteNB, finite_logs, linear_scores
+
+LARGEST_TOTAL = 2**53
+"""Largest total of a row that can be drawn; larger counts are not exact in floating point."""
 
 
 class CountNB(DiscreteNB):
@@ -41,6 +45,19 @@ class CountNB(DiscreteNB):
         self._require_no_negative(source, found.lowest)
         self._require_finite_counts(source, found.sums)
         return found
+
+    def _scored(self, rows: Matrix) -> Matrix:
+        """Rows without negative entries, for which the model has no probability."""
+        entries = rows if isinstance(rows, np.ndarray) else rows.data
+        if entries.size and entries.min() < 0:
+            dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+            row, column = (int(at) for at in np.argwhere(dense < 0)[0])
+            raise DataError(
+                f"Negative values in data passed to {type(self).__name__} (input X): column "
+                f"{column} holds {dense[row, column]:g}, but counts must be ≥ 0, in predictions "
+                "as in fit."
+            )
+        return rows
 
     def _summary(self) -> ClassSums | None:
         if "feature_log_prob_" not in self.__dict__:
@@ -93,6 +110,7 @@ class MultinomialNB(CountNB, GenerativeClassifier):
         self._table, self._impossible = finite_logs(np.ascontiguousarray(logs.T))
 
     def _joint(self, rows: Matrix) -> Array:
+        rows = self._scored(rows)
         return linear_scores(rows, self._table, self.class_log_prior_, self._impossible)
 
     def log_density(self, X: Any) -> Array:
@@ -113,6 +131,14 @@ class MultinomialNB(CountNB, GenerativeClassifier):
 
     def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
         count = self.class_count_[code]
+        mean = float((self.feature_count_[code] / count).sum()) if count > 0 else 1.0
+        if not mean <= LARGEST_TOTAL:
+            label = self.classes_.tolist()[code]
+            raise CapabilityError(
+                f"MultinomialNB.sample: the rows of class {label!r} have a mean total of "
+                f"{mean:.3g}, but counts can be drawn up to a total of {LARGEST_TOTAL:.3g}. Fit "
+                "the model to smaller counts: divide X by the same factor."
+            )
         total = round(self.feature_count_[code].sum() / count) if count > 0 else 1
         shares = np.exp(self.feature_log_prob_[code])
         return rng.multinomial(total, shares / shares.sum(), size=n_samples).astype(np.float64)
