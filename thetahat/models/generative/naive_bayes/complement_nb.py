@@ -85,7 +85,6 @@ class ComplementNB(CountNB):
 
     def _joint(self, rows: Matrix) -> Array:
         constant = self.class_log_prior_ if len(self.classes_) == 1 else 0.0
-        rows = self._scored(rows)
         scores = linear_scores(rows, self._table, constant)
         if self._impossible is not None:
             # A column that no other class has decides for this class.

@@ -14,7 +14,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_sums import ClassSums, class_sums
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier
-from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.generative.naive_bayes.discrete import DiscreteNB, finite_logs, linear_scores
 
@@ -45,19 +45,6 @@ class CountNB(DiscreteNB):
         self._require_no_negative(source, found.lowest)
         self._require_finite_counts(source, found.sums)
         return found
-
-    def _scored(self, rows: Matrix) -> Matrix:
-        """Rows without negative entries, for which the model has no probability."""
-        entries = rows if isinstance(rows, np.ndarray) else rows.data
-        if entries.size and entries.min() < 0:
-            dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-            row, column = (int(at) for at in np.argwhere(dense < 0)[0])
-            raise DataError(
-                f"Negative values in data passed to {type(self).__name__} (input X): column "
-                f"{column} holds {dense[row, column]:g}, but counts must be ≥ 0, in predictions "
-                "as in fit."
-            )
-        return rows
 
     def _summary(self) -> ClassSums | None:
         if "feature_log_prob_" not in self.__dict__:
@@ -110,11 +97,13 @@ class MultinomialNB(CountNB, GenerativeClassifier):
         self._table, self._impossible = finite_logs(np.ascontiguousarray(logs.T))
 
     def _joint(self, rows: Matrix) -> Array:
-        rows = self._scored(rows)
         return linear_scores(rows, self._table, self.class_log_prior_, self._impossible)
 
     def log_density(self, X: Any) -> Array:
         """Compute the logarithm of the probability of the counts given their total; −inf if 0.
+
+        Negative counts are an error here, because they have no probability. `predict` accepts them,
+        as scikit-learn does: held-out rows of a scaled column may be slightly negative.
 
         Parameters
         ----------
@@ -126,8 +115,13 @@ class MultinomialNB(CountNB, GenerativeClassifier):
         log_density : array of shape (n,)
             Natural logarithm of p(x | Σ_j x_j) for every row.
         """
+        source = self._open_again(X)
+        for block in source.blocks():
+            entries = block.X if isinstance(block.X, np.ndarray) else block.X.data
+            if entries.size and entries.min() < 0:
+                self._require_no_negative(source, -1.0)
         joint = super().log_density(X)
-        return joint + self._open_again(X).map_rows(_log_arrangements).astype(joint.dtype)
+        return joint + source.map_rows(_log_arrangements).astype(joint.dtype)
 
     def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
         count = self.class_count_[code]
