@@ -64,3 +64,9 @@ def test_models_of_scikit_learn(model):
 def test_models_without_samples_are_refused():
     with pytest.raises(CapabilityError, match="no method sample"):
         th.resampling.synthetic_rows(th.Ridge().fit(*rows()))
+
+
+def test_memory_is_checked_for_models_of_other_libraries():
+    model = GaussianMixture(random_state=0).fit(rows()[0])
+    with pytest.raises(th.errors.MemoryBudgetError, match=r"synthetic_rows: drawing 10{12} rows"):
+        th.resampling.synthetic_rows(model, 10**12)

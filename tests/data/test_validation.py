@@ -143,3 +143,30 @@ def test_remedies_suit_the_offender():
 def test_targets_without_columns_are_refused(model, y):
     with pytest.raises(th.errors.DataError, match=r"y has no columns \(shape=\(4, 0\)\)"):
         model.fit(np.arange(8.0).reshape(4, 2), y)
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([[1, 2], [3]], "row 0 has 2 entries and row 1 has 1 entry"),
+        ([[1, 2], 3], "row 0 has 2 entries and row 1 is one value"),
+        ([[1, 2], [3, [4, 5]]], "is not an array of numbers"),
+    ],
+)
+def test_rows_of_different_lengths_are_named(X, words):
+    for model in (th.Ridge(), th.GaussianNB(), th.KNeighborsClassifier(1), th.PCA()):
+        with pytest.raises(th.errors.DataError, match=f"{type(model).__name__}.*{words}"):
+            model.fit(X, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ((row for row in [[1.0], [2.0]]), r"X is a generator.*list\(X\)"),
+        ({"a": [1.0, 2.0]}, r"X is a dict.*DataFrame\(X\)"),
+        ({1.0, 2.0}, r"X is a set.*list\(X\)"),
+    ],
+)
+def test_containers_that_are_no_arrays_are_named(X, words):
+    with pytest.raises(TypeError, match=words):
+        th.Ridge().fit(X, [0, 1])

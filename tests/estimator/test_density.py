@@ -69,3 +69,25 @@ def test_new_rows_are_told_from_old_ones():
     fresh = random.standard_normal((2000, 2))
     assert np.mean(forest.novelty(fresh) > limit) < 0.05
     assert np.mean(forest.novelty(strange) > limit) > 0.95
+
+
+SAMPLED = [
+    th.GaussianNB(), th.MultinomialNB(), th.BayesClassifier(th.KernelDensity()),
+    th.LinearDiscriminantAnalysis(), th.KernelDensity(), th.Histogram(), th.DensityTree(),
+    th.PCA(1), th.EmpiricalCovariance(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", SAMPLED, ids=lambda each: type(each).__name__)
+def test_the_number_of_drawn_rows_has_limits(model):
+    random = np.random.default_rng(0)
+    model.fit(random.poisson(3.0, (40, 2)).astype(float), np.arange(40) % 2)
+    name = type(model).__name__
+    with pytest.raises(th.errors.MemoryBudgetError, match=f"{name}.sample: drawing 10{{12}} rows"):
+        model.sample(10**12)
+    with pytest.raises(th.errors.ParameterError, match="from 1 to 9223372036854775807"):
+        model.sample(10**30)
+    with th.config(memory=10_000):
+        model.sample(10)
+        with pytest.raises(th.errors.MemoryBudgetError, match="Draw fewer rows"):
+            model.sample(1000)

@@ -245,3 +245,15 @@ def test_vc_bound_shrinks_with_rows_and_says_nothing_for_few():
 def test_refusals_name_function_value_and_rule(call, message):
     with pytest.raises(th.errors.ParameterError, match=message):
         call()
+
+
+def test_growth_is_known_for_classes_of_any_dimension(monkeypatch):
+    from thetahat.theory import error_bounds
+
+    pairs = [(10**6, 10**7), (10**6, 2 * 10**6), (10**6, 2 * 10**6 + 14_000), (10**6, 1_100_000)]
+    exact = [theory.log_growth(*pair) for pair in pairs]
+    monkeypatch.setattr(error_bounds, "MOST_TERMS", 0)
+    np.testing.assert_allclose([theory.log_growth(*pair) for pair in pairs], exact, rtol=1e-8)
+    # log (n choose v) is between v·log(n/v) and v·(log(n/v) + 1).
+    found = theory.log_growth(10**9, 10**12)
+    assert 10**9 * math.log(1000) < found < 10**9 * (math.log(1000) + 1)

@@ -115,3 +115,19 @@ def test_many_dimensions_do_not_overflow():
     assert "10^400" in str(found)
     one = theory.curse_of_dimensionality([3], bins=1, n=0)
     assert (one.cells, one.filled[0]) == ((1,), 0.0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: theory.disjunction_class_size(10**12),
+        lambda: theory.disjunction_class_size(10**12, negations=True),
+        lambda: theory.tree_class_size(10**9, 10**9),
+        lambda: theory.halfspace_class_size(10**9, 10**9),
+        lambda: theory.curse_of_dimensionality([10**9]),
+        lambda: theory.curse_of_dimensionality([10**6], bins=10**6),
+    ],
+)
+def test_sizes_that_cannot_be_computed_are_refused(call):
+    with pytest.raises(th.errors.ParameterError, match=r"too large to compute; the limit is 2\^"):
+        call()

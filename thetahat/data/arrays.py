@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Set, Sized
 from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
 
 
@@ -51,3 +53,33 @@ def read_only(X: Any) -> Any:
     view = X.view()
     view.flags.writeable = False
     return view
+
+
+def as_array(values: Any, role: str, who: str) -> Array:
+    """The array that NumPy makes of the values, if they have the shape of one."""
+    if isinstance(values, Mapping | Set | Iterator):
+        raise TypeError(
+            f"{who}: {role} is a {type(values).__name__}, but it must be an array, a table or a "
+            f"list. {_container_remedy(values, role)}"
+        )
+    try:
+        return np.asarray(values)
+    except ValueError as failure:
+        sizes = [len(each) if isinstance(each, Sized) else None for each in values]
+        other = next((row for row, size in enumerate(sizes) if size != sizes[0]), None)
+        if other is None:
+            raise DataError(f"{who}: {role} is not an array of numbers: {failure}") from failure
+        first, second = (
+            "is one value" if size is None else f"has {size} entr{'y' if size == 1 else 'ies'}"
+            for size in (sizes[0], sizes[other])
+        )
+        raise DataError(
+            f"{who}: all rows of {role} must have the same number of entries, but row 0 {first} "
+            f"and row {other} {second}. Complete or drop the rows that differ."
+        ) from None
+
+
+def _container_remedy(values: Any, role: str) -> str:
+    if isinstance(values, Mapping):
+        return f"Use pandas.DataFrame({role}), for example."
+    return f"Use list({role})."

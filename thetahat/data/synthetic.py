@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import RandomState
 
 
@@ -48,6 +49,7 @@ def synthetic_rows(model: Any, n_samples: int = 1, random_state: RandomState = N
             f"synthetic_rows: {type(model).__name__} has no method sample, because it does not "
             "model the rows. Use a density model or a generative classifier."
         )
+    _require_room(model, n_samples)
     seed = random_state
     if isinstance(random_state, np.random.Generator):
         seed = int(random_state.integers(2**31 - 1))  # scikit-learn takes no Generator
@@ -57,3 +59,14 @@ def synthetic_rows(model: Any, n_samples: int = 1, random_state: RandomState = N
         model = copy(model)
         model.random_state = seed
     return model.sample(n_samples)
+
+
+def _require_room(model: Any, n_samples: Any) -> None:
+    """Require memory for the rows; models of other libraries allocate without a check."""
+    columns = getattr(model, "n_features_in_", None)
+    if isinstance(n_samples, int | np.integer) and isinstance(columns, int | np.integer):
+        require_memory(
+            8 * int(n_samples) * int(columns),
+            f"synthetic_rows: drawing {n_samples} rows from {type(model).__name__}",
+            "Draw fewer rows at a time.",
+        )

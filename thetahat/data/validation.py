@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thetahat.data.arrays import is_device_array, like, to_host
+from thetahat.data.arrays import as_array, is_device_array, like, to_host
 from thetahat.data.columns.schema import Schema
 from thetahat.data.columns.tables import is_table, table_to_numpy
 from thetahat.data.finite import describe_non_finite
@@ -211,7 +211,7 @@ def _as_float(values: Any, role: str, who: str) -> Array:
     """A float32 or float64 array without a copy where it already is one."""
     if type(values) in (np.ndarray, np.memmap) and values.dtype in (np.float64, np.float32):
         return values
-    array = np.asarray(values)
+    array = as_array(values, role, who)
     if array.dtype.kind == "c":
         raise DataError(
             f"{who}: Complex data not supported: {role} is {array.dtype}. "

@@ -14,8 +14,9 @@ from sklearn.base import DensityMixin
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_weight
 from thetahat.estimator.base import Estimator
-from thetahat.estimator.parameters import whole
+from thetahat.estimator.parameters import LARGEST_WHOLE, whole
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.types import Array
 
@@ -147,7 +148,15 @@ class DensityModel(DensityMixin, Novelty, ABC):
         return float(np.average(logs[counted], weights=weight[counted]))
 
 
-def require_sample_count(n_samples: Any, who: str) -> None:
-    """Refuse a number of rows to draw that is not a whole number ≥ 1."""
-    if not whole(1).holds(n_samples):
-        raise ParameterError(f"{who}.sample(n_samples={n_samples!r}): must be {whole(1).words}.")
+def require_sample_count(n_samples: Any, who: str, n_columns: int) -> None:
+    """Refuse a number of rows to draw that is no whole number ≥ 1, or for which memory is short."""
+    allowed = whole(1, LARGEST_WHOLE)
+    if not allowed.holds(n_samples):
+        raise ParameterError(f"{who}.sample(n_samples={n_samples!r}): must be {allowed.words}.")
+    # The rows, two arrays of the same shape from which they are computed, and two numbers per row.
+    require_memory(
+        8 * int(n_samples) * (3 * int(n_columns) + 2),
+        f"{who}.sample: drawing {n_samples} rows of {n_columns} "
+        + ("column" if n_columns == 1 else "columns"),
+        "Draw fewer rows at a time.",
+    )

@@ -210,7 +210,7 @@ class GenerativeClassifier(BayesRule, Novelty, ABC):
             The label of the class from which each row was drawn.
         """
         check_is_fitted(self)
-        require_sample_count(n_samples, type(self).__name__)
+        require_sample_count(n_samples, type(self).__name__, self.n_features_in_)
         rng = generator(random_state)
         codes = rng.choice(len(self.classes_), size=n_samples, p=self._class_shares())
         rows: Array | None = None

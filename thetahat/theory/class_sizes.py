@@ -6,10 +6,10 @@ the number of functions, which is all that the bound needs.
 
 from __future__ import annotations
 
-from math import comb
+from math import log2
 
 from thetahat.estimator.parameters import boolean, check_value
-from thetahat.theory.requirements import whole
+from thetahat.theory.requirements import computable, whole
 
 
 def disjunction_class_size(n_variables: int, *, negations: bool = False) -> int:
@@ -38,7 +38,11 @@ def disjunction_class_size(n_variables: int, *, negations: bool = False) -> int:
     """
     whole(n_variables, "n_variables", "disjunction_class_size", low=1)
     check_value(negations, boolean, "negations", "disjunction_class_size")
-    return int((3 if negations else 2) ** int(n_variables))
+    base = 3 if negations else 2
+    computable(
+        log2(base) * int(n_variables), "the number of disjunctions", "disjunction_class_size"
+    )
+    return int(base ** int(n_variables))
 
 
 def tree_class_size(n_variables: int, size: int) -> int:
@@ -70,7 +74,15 @@ def tree_class_size(n_variables: int, size: int) -> int:
     whole(n_variables, "n_variables", "tree_class_size", low=1)
     whole(size, "size", "tree_class_size", low=0)
     n = int(n_variables)
-    return sum(comb(2 * k, k) // (k + 1) * n**k * 2 ** (k + 1) for k in range(int(size) + 1))
+    # C_k is about 4ᵏ. The sum has many terms, so that fewer digits are possible than elsewhere.
+    bits = (3 + log2(n)) * int(size)
+    computable(bits, "the number of trees", "tree_class_size", most=100_000)
+    total = term = 2
+    for k in range(1, int(size) + 1):
+        # C_k = C_{k−1}·2(2k − 1)/(k + 1)
+        term = term * (4 * n * (2 * k - 1)) // (k + 1)
+        total += term
+    return total
 
 
 def halfspace_class_size(n_variables: int, bound: int, *, threshold: bool = True) -> int:
@@ -103,4 +115,6 @@ def halfspace_class_size(n_variables: int, bound: int, *, threshold: bool = True
     whole(n_variables, "n_variables", "halfspace_class_size", low=1)
     whole(bound, "bound", "halfspace_class_size", low=1)
     check_value(threshold, boolean, "threshold", "halfspace_class_size")
-    return int((2 * int(bound) + 1) ** (int(n_variables) + bool(threshold)))
+    values, weights = 2 * int(bound) + 1, int(n_variables) + bool(threshold)
+    computable(log2(values) * weights, "the number of halfspaces", "halfspace_class_size")
+    return int(values**weights)

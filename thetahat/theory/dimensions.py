@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, expm1, lgamma, log, log1p, pi
+from math import exp, expm1, lgamma, log, log1p, log2, pi
 
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
-from thetahat.theory.requirements import probability, whole
+from thetahat.theory.requirements import computable, probability, whole
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,8 @@ def curse_of_dimensionality(
     whole(bins, "bins", who, low=1)
     whole(n, "n", who, low=0)
     probability(share, "share", who)
+    for d in sizes:
+        computable(log2(int(bins)) * int(d), f"the number of cells in {d} dimensions", who)
     cells = tuple(int(bins) ** int(d) for d in sizes)
     return Dimensionality(
         tuple(map(int, sizes)),

@@ -10,6 +10,9 @@ from thetahat.estimator.parameters import at_least, check_value, fraction, inner
 from thetahat.estimator.parameters import whole as at_least_whole
 from thetahat.foundation.errors import ParameterError
 
+MOST_BITS = 10**6
+"""Most binary digits of a count that is computed exactly."""
+
 
 def positive(value: Any, name: str, who: str) -> None:
     """Require a number > 0."""
@@ -26,6 +29,15 @@ def whole(value: Any, name: str, who: str, *, low: int) -> None:
     if isinstance(value, int) and value > float_info.max:
         raise ParameterError(f"{who}: {name} is too large; the limit is {float_info.max:.1e}.")
     check_value(value, at_least_whole(low), name, who)
+
+
+def computable(bits: float, what: str, who: str, most: int = MOST_BITS) -> None:
+    """Refuse a whole number of so many binary digits that it takes too long to compute."""
+    if not bits <= most:
+        raise ParameterError(
+            f"{who}: {what} is about 2^{bits:.3g}, which is too large to compute; the limit is "
+            f"2^{most}. Use smaller numbers."
+        )
 
 
 def class_size(value: Any, who: str) -> None:

@@ -128,3 +128,54 @@ def test_wrong_parameters_are_refused():
     for priors in ([0.5, 0.5], [0.5, 0.6, 0.1], [1.5, -0.5, 0.0]):
         with pytest.raises(ParameterError, match=r"[Pp]riors"):
             th.BayesClassifier(th.KernelDensity(), priors=priors).fit(X, y)
+
+
+class Wrong(th.KernelDensity):
+    """A density of a user whose methods return something else."""
+
+    found = logs = drawn = None
+
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        return self if self.found is None else self.found
+
+    def log_density(self, X):
+        return super().log_density(X) if self.logs is None else type(self).logs(len(X))
+
+    def sample(self, n_samples=1, random_state=None):
+        return self.drawn(n_samples)
+
+
+@pytest.mark.parametrize(
+    ("logs", "words"),
+    [
+        (lambda n: np.full(n, np.nan), "returned nan for row 0"),
+        (lambda n: np.r_[np.zeros(n - 1), np.inf], "returned inf for row"),
+        (lambda n: 1.0, "returned 1.0, but"),
+        (lambda n: np.zeros(n, complex), "complex128"),
+        (lambda n: np.zeros((n, 1)), r"shape \(40, 1\)"),
+        (lambda n: np.zeros(n + 1), r"shape \(41,\)"),
+        (lambda n: "abc", "returned 'abc'"),
+        (lambda n: ["a"] * n, "returned \\['a'"),
+        (lambda n: [[1.0], [1.0, 2.0]], "returned \\[\\[1.0"),
+    ],
+)
+def test_log_densities_of_a_wrong_density_are_refused(logs, words):
+    X, y = heaps(40)
+    density = type("Mine", (Wrong,), {"logs": staticmethod(logs)})
+    model = th.BayesClassifier(density()).fit(X, y)
+    label = model.classes_.tolist()[0]
+    with pytest.raises(DataError, match=f"the density Mine of class {label!r} .*{words}"):
+        model.predict_proba(X[:40])
+
+
+def test_other_results_of_a_wrong_density_are_refused():
+    X, y = heaps(40)
+    fits = type("Mine", (Wrong,), {"found": 3})
+    with pytest.raises(th.errors.CapabilityError, match=r"density Mine of class .*fit returned 3"):
+        th.BayesClassifier(fits()).fit(X, y)
+    draws = type("Mine", (Wrong,), {"drawn": lambda self, n: np.zeros((n, 7))})
+    with pytest.raises(DataError, match=r"density Mine of class .*sample returned .*, 7\)"):
+        th.BayesClassifier(draws()).fit(X, y).sample(5, random_state=0)
+    with pytest.raises(ParameterError, match=r"KernelDensity is a class.*KernelDensity\(\)"):
+        th.BayesClassifier(th.KernelDensity).fit(X, y)

@@ -269,3 +269,10 @@ def test_a_source_read_in_blocks_gives_the_same_model(tmp_path):
         model.precision_, th.GraphicalLasso(0.1).fit(X).precision_, atol=1e-8
     )
     assert list(model.feature_names_in_) == list("abcd")
+
+
+def test_variances_whose_ratio_underflows_are_refused():
+    with pytest.raises(th.errors.DataError, match=r"variance of column 1 is 1e-300.*Standardise"):
+        th.graphical_lasso(np.diag([1e300, 1e-300]), 0.1)
+    precision = th.graphical_lasso(np.diag([1e150, 1e-150]), 0.1)[1]
+    np.testing.assert_allclose(np.diag(precision), [1e-150, 1e150])

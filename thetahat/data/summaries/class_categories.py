@@ -8,6 +8,7 @@ and memory for classes times categories.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,9 @@ from thetahat.foundation.types import Array
 
 LARGEST_CATEGORY = 2**52
 """Categories beyond it cannot be told apart in floating point."""
+COPIES = 4
+"""Tables of one size that are in memory at once: counts of a block, counts of all rows,
+log-probabilities, and those in the order in which predictions read them."""
 
 
 @dataclass(frozen=True)
@@ -59,22 +63,34 @@ def summarise_categories(
     count = np.bincount(code, weights=weight, minlength=n_classes)
     places = tuple(range(X.shape[1])) if places is None else places
     found = []
+    sizes = []
     for place in places:
+        require_categories(X[:, place], place, block.start, schema, who)
+        sizes.append(int(np.nanmax(X[:, place], initial=-1.0)) + 1)
+    require_table_memory(sizes, n_classes, [schema.label(place) for place in places], who)
+    for place, size in zip(places, sizes, strict=True):
         values = X[:, place]
-        require_categories(values, place, block.start, schema, who)
-        size = int(np.nanmax(values, initial=-1.0)) + 1
-        require_memory(
-            8 * n_classes * size,
-            f"{who}: counting {size} categories of column {schema.label(place)} in {n_classes} "
-            "classes",
-            "Number the categories 0, 1, ... without gaps, for example with "
-            "sklearn.preprocessing.OrdinalEncoder.",
-        )
         known = ~np.isnan(values)
         key = code[known] * size + values[known].astype(np.int64)
         table = np.bincount(key, weights=weight[known], minlength=n_classes * size)
         found.append(table.reshape(n_classes, size))
     return CategoryCounts(count, tuple(found))
+
+
+def require_table_memory(
+    sizes: Sequence[int], n_classes: int, labels: Sequence[str], who: str
+) -> None:
+    """Require memory for tables of all categories of some columns, before they are allocated."""
+    if not sizes:
+        return
+    most = max(range(len(sizes)), key=sizes.__getitem__)
+    require_memory(
+        COPIES * 8 * n_classes * sum(sizes),
+        f"{who}: tables of {sum(sizes)} categories ({sizes[most]} of them in column "
+        f"{labels[most]}) in {n_classes} classes",
+        "Number the categories 0, 1, ... without gaps, for example with "
+        "sklearn.preprocessing.OrdinalEncoder, and lower min_categories if it is set.",
+    )
 
 
 def require_categories(values: Array, place: int, start: int, schema: Schema, who: str) -> None:
@@ -90,6 +106,12 @@ def require_categories(values: Array, place: int, start: int, schema: Schema, wh
         raise DataError(
             f"Negative values in data passed to {who} (input X): {where}, but categories are whole "
             "numbers ≥ 0. Number them 0, 1, ..., for example with "
+            "sklearn.preprocessing.OrdinalEncoder."
+        )
+    if values[row] >= LARGEST_CATEGORY:
+        raise DataError(
+            f"{who}: {where}, but categories are whole numbers from 0 to {LARGEST_CATEGORY - 1}. "
+            "Number them 0, 1, ... without gaps, for example with "
             "sklearn.preprocessing.OrdinalEncoder."
         )
     raise DataError(

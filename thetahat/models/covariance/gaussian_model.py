@@ -129,7 +129,7 @@ class GaussianModel(Fitted, DensityModel):
             The drawn rows.
         """
         root = self._fitted_root()
-        require_sample_count(n_samples, type(self).__name__)
+        require_sample_count(n_samples, type(self).__name__, self.n_features_in_)
         rows = root.sample(int(n_samples), self.location_, generator(random_state))
         return rows.astype(self.__dict__.get("_dtype", rows.dtype), copy=False)
 

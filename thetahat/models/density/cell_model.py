@@ -208,7 +208,7 @@ class CellModel(DensityModel):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        require_sample_count(n_samples, type(self).__name__)
+        require_sample_count(n_samples, type(self).__name__, self.n_features_in_)
         rows = self.density_.sample(int(n_samples), generator(random_state))
         return rows.astype(self._dtype, copy=False)
 

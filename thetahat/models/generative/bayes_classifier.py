@@ -12,7 +12,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.synthetic import synthetic_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier, class_shares
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.density.kernel_density.kernel_density import KernelDensity
 
@@ -109,6 +109,11 @@ class BayesClassifier(GenerativeClassifier):
         if density is None:
             density = KernelDensity(bandwidth="cross_validation")
         who = type(self).__name__
+        if isinstance(density, type):
+            raise ParameterError(
+                f"{who}: density={density.__name__} is a class, but it must be an estimator. "
+                f"Create one: density={density.__name__}()."
+            )
         if not hasattr(density, "fit") or _log_method(density) is None:
             raise ParameterError(
                 f"{who}: density={density!r:.80} is not a density estimator; it needs fit, and "
@@ -127,19 +132,28 @@ class BayesClassifier(GenerativeClassifier):
         if source.weight is not None:
             rows = rows[source.weight[rows] > 0]
             given = {"sample_weight": source.weight[rows]}
-        label = self.classes_.tolist()[code]
-        about = f"{type(self).__name__}: the density of class {label!r} ({len(rows)} "
+        about = f"{self._about(density, code)} ({len(rows)} "
         about += "row)" if len(rows) == 1 else "rows)"
         if not len(rows):
             raise DataError(
                 f"{about} has no rows of positive weight. Add rows of this class, or leave it out."
             )
         try:
-            return density.fit(source.X[rows], **given)
+            fitted = density.fit(source.X[rows], **given)
         except ParameterError as failure:
             raise ParameterError(f"{about} cannot be fitted. {failure}") from failure
         except ValueError as failure:
             raise DataError(f"{about} cannot be fitted. {failure}") from failure
+        if _log_method(fitted) is None:
+            raise CapabilityError(
+                f"{about} cannot be used: its method fit returned {fitted!r:.60}, but it must "
+                "return the fitted density. End fit with: return self."
+            )
+        return fitted
+
+    def _about(self, density: Any, code: int) -> str:
+        label = self.classes_.tolist()[code]
+        return f"{type(self).__name__}: the density {type(density).__name__} of class {label!r}"
 
     def _joint(self, rows: Matrix) -> Array:
         check_is_fitted(self)
@@ -147,16 +161,49 @@ class BayesClassifier(GenerativeClassifier):
         with np.errstate(divide="ignore"):
             priors = np.log(self.class_prior_)
         for code, density in enumerate(self.densities_):
-            logs = getattr(density, str(_log_method(density)))(rows)
-            joint[:, code] = np.asarray(logs) + priors[code]
+            joint[:, code] = self._log_densities(density, rows, code) + priors[code]
         return joint
+
+    def _log_densities(self, density: Any, rows: Matrix, code: int) -> Array:
+        """The log-densities of one class, which may come from any code of a user."""
+        method = str(_log_method(density))
+        found = getattr(density, method)(rows)
+        try:
+            logs = np.asarray(found)
+        except ValueError:  # lists of different lengths
+            logs = np.empty(())
+        about = f"{self._about(density, code)} is wrong: its method {method}"
+        if logs.shape != (rows.shape[0],) or logs.dtype.kind not in "fiu":
+            what = f"an array of shape {logs.shape} and dtype {logs.dtype}"
+            if not isinstance(found, np.ndarray):
+                what = f"{found!r:.60}"
+            raise DataError(
+                f"{about} returned {what}, but it must return one real number for each row, an "
+                f"array of shape ({rows.shape[0]},)."
+            )
+        wrong = np.isnan(logs) | np.isposinf(logs)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"{about} returned {logs[row]} for row {row}, but a log-density must be a finite "
+                "number, or −inf where the density is 0."
+            )
+        return logs
 
     def _class_shares(self) -> Array:
         return self.class_prior_
 
     def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
         drawn = synthetic_rows(self.densities_[code], n_samples, rng)
-        return np.asarray(drawn[0] if isinstance(drawn, tuple) else drawn)
+        rows = np.asarray(drawn[0] if isinstance(drawn, tuple) else drawn)
+        wanted = (n_samples, self.n_features_in_)
+        if rows.shape != wanted or rows.dtype.kind not in "fiu":
+            raise DataError(
+                f"{self._about(self.densities_[code], code)} is wrong: its method sample returned "
+                f"an array of shape {rows.shape} and dtype {rows.dtype}, but it must return real "
+                f"numbers of shape {wanted}."
+            )
+        return rows
 
 
 def _log_method(density: Any) -> str | None:

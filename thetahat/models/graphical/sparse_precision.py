@@ -188,6 +188,7 @@ def solve_precision(
     settled: float = SETTLED,
 ) -> tuple[Solution, list[tuple[float, float]]]:
     """Minimise the objective of the graphical lasso for α > 0; the costs of all steps."""
+    _require_similar_variances(covariance)
     problem = PenalisedPrecision(covariance, alpha, tolerance, settled)
     costs: list[tuple[float, float]] = []
     with one_blas_thread():  # once, since setting it for every small matrix takes longer
@@ -201,3 +202,15 @@ def solve_precision(
             reason=REASON,
         )
     return solution, costs or [(solution.value, solution.gap)]
+
+
+def _require_similar_variances(covariance: Array) -> None:
+    """Refuse variances whose ratio underflows, since one unit is used for all columns."""
+    variances = np.einsum("ii->i", covariance)
+    least, most = int(np.argmin(variances)), int(np.argmax(variances))
+    if not 0.5 * variances[least] / variances[most] >= np.finfo(np.float64).tiny:
+        raise DataError(
+            f"Graphical lasso: the variance of column {least} is {variances[least]:g} and that of "
+            f"column {most} is {variances[most]:g}. Their ratio underflows. Standardise the "
+            "columns first."
+        )

@@ -140,3 +140,11 @@ def test_bad_numbers_of_directions_are_named():
         th.GaussianRandomProjection().fit(X)
     with pytest.warns(DataDimensionalityWarning, match="50 < 60"):
         th.GaussianRandomProjection(60).fit(X)
+
+
+@pytest.mark.parametrize("model", [th.TruncatedSVD(1, algorithm="arpack"), th.TruncatedSVD(1)])
+def test_rows_of_zeros_have_singular_values_of_zero(model):
+    found = model.fit(np.zeros((10, 4)))
+    np.testing.assert_array_equal(found.singular_values_, [0.0])
+    np.testing.assert_allclose(np.linalg.norm(found.components_, axis=1), 1.0)
+    np.testing.assert_array_equal(found.transform(np.zeros((2, 4))), np.zeros((2, 1)))

@@ -218,3 +218,26 @@ def test_more_cells_than_memory_are_refused():
     # An outlier makes the range 10¹⁵ times the width.
     with pytest.raises(MemoryBudgetError, match="cells"):
         th.Histogram().fit(np.concatenate([draw(1000), [[1e16]]]))
+
+
+def test_the_memory_of_many_bins_is_counted():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(th.errors.MemoryBudgetError, match=r"with 3e\+12 cells"):
+        th.Histogram(bins=10**12, factorised=True).fit(X)
+    with pytest.raises(th.errors.MemoryBudgetError, match=r"with 1e\+36 cells"):
+        th.Histogram(bins=10**12).fit(X)
+    edges = 8 * 3 * 10**5
+    with th.config(memory=1.5 * edges), pytest.raises(th.errors.MemoryBudgetError, match="edges"):
+        th.Histogram(bins=10**5, factorised=True).fit(X)
+
+
+def test_many_bins_take_little_more_memory_than_their_edges():
+    import tracemalloc
+
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    model = th.Histogram(bins=10**5, factorised=True)
+    tracemalloc.start()
+    model.fit(X).log_density(X)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < 8 * (3 + 3) * 10**5

@@ -231,3 +231,14 @@ def test_trees_sum_kernels(Tree, kernel):
 def test_trees_refuse_wrong_arguments(wrong):
     with pytest.raises((ParameterError, ValueError), match="kernel"):
         th.KDTree(draw(5, 2)).kernel_density(draw(2, 2), **wrong)
+
+
+def test_bandwidths_whose_squares_underflow_are_refused():
+    X = np.array([[0.0], [1.0]])
+    with pytest.raises(th.errors.ParameterError, match="bandwidth=1e-170 is too small"):
+        th.KernelDensity(bandwidth=1e-170).fit(X)
+    with pytest.raises(th.errors.ParameterError, match="h=1e-300 is too small"):
+        th.KDTree(X).kernel_density(X, 1e-300)
+    logs = th.KernelDensity(bandwidth=1e-150).fit(X).log_density(X)
+    exact = -np.log(2) - 0.5 * np.log(2 * np.pi) + 150 * np.log(10)
+    np.testing.assert_allclose(logs, exact, rtol=1e-13)

@@ -219,3 +219,57 @@ def test_a_class_that_has_no_rows_yet():
     assert model.predict_proba([[1, 1]])[0, 2] == 0
     model.partial_fit([[1, 1]], [2])
     assert model.predict([[1, 1]]) == 2
+
+
+@pytest.mark.parametrize("least", [10**6, 10**12, [3, 3, 10**12]])
+def test_memory_for_categories_that_no_row_has_is_checked_before_it_is_taken(least):
+    x = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0]])
+    with th.config(memory=10**7), pytest.raises(th.errors.MemoryBudgetError, match="min_categ"):
+        th.CategoricalNB(min_categories=least).fit(x, [0, 1])
+    with th.config(memory=10**7):
+        th.CategoricalNB(min_categories=1000).fit(x, [0, 1])
+
+
+def test_the_memory_of_all_tables_is_counted():
+    """Counts, log-probabilities and their copy for predictions are in memory at once."""
+    import tracemalloc
+
+    x, y = np.arange(200.0)[:, None] * 100, np.arange(200)
+    table = 8 * 200 * 19_901
+    with th.config(memory=3 * table), pytest.raises(th.errors.MemoryBudgetError, match="column 0"):
+        th.CategoricalNB().fit(x, y)
+    tracemalloc.start()
+    with th.config(memory=5 * table):
+        th.CategoricalNB().fit(x, y)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < 4 * table
+
+
+def test_too_large_categories_are_refused_with_the_limit():
+    with pytest.raises(th.errors.DataError, match="whole numbers from 0 to 4503599627370495"):
+        th.CategoricalNB().fit([[0.0], [2.0**62]], [0, 1])
+    model = th.CategoricalNB().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(
+        th.errors.DataError, match=r"category 1000000000000 at row 1, .*0 to 1"
+    ) as e:
+        model.predict([[0.0], [1e12]])
+    assert "e+12" not in str(e.value)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_negative_counts_have_no_density(kind):
+    x, y, _ = rows()
+    model = th.MultinomialNB().fit(kind(x), y)
+    x[3, 2] = -1.0
+    for method in (model.log_density, model.novelty):
+        with pytest.raises(th.errors.DataError, match=r"Negative values.*column 2 holds -1 at row"):
+            method(kind(x))
+    assert model.predict(kind(x)).shape == y.shape
+
+
+def test_counts_that_are_too_large_to_be_drawn_are_refused():
+    x, y, _ = rows()
+    model = th.MultinomialNB().fit(x * 1e200, y)
+    with pytest.raises(th.errors.CapabilityError, match=r"mean total of .*divide X"):
+        model.sample(2, random_state=0)

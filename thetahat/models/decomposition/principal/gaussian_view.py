@@ -164,7 +164,7 @@ class GaussianView(Novelty, Projection):
             The drawn rows.
         """
         check_is_fitted(self)
-        require_sample_count(n_samples, type(self).__name__)
+        require_sample_count(n_samples, type(self).__name__, self._width())
         rng = generator(random_state)
         noise = float(self.noise_variance_)
         above = np.sqrt(np.maximum(self.explained_variance_ - noise, 0.0))

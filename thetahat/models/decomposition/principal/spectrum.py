@@ -256,6 +256,10 @@ def lanczos_spectrum(
 
     operator, weight = _operator(source, centre, scale)
     d = source.n_features
+    if not operator.square() > 0:  # rows of zeros, which ARPACK refuses
+        return Spectrum(
+            _count(source), weight, operator.mean, np.zeros(k), np.eye(k, d), operator.square()
+        )
     whole = LinearOperator((d, d), matvec=lambda v: operator(v.reshape(d, 1))[:, 0], dtype=float)
     with one_blas_thread():
         start = rng.uniform(-1.0, 1.0, d)

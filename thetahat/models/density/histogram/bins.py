@@ -24,7 +24,7 @@ RULES = (*WIDTHS, "shimazaki_shinomoto", "cross_validation")
 Edges = tuple[Array, ...]
 
 
-def whole_number_edges(source: InMemory, bounds: Any, who: str) -> Edges:
+def whole_number_edges(source: InMemory, bounds: Any, together: bool, who: str) -> Edges:
     """One bin for every whole number between the smallest and the largest row, or the bounds."""
     X = np.asarray(source.X, dtype=np.float64)
     if (broken := X != np.rint(X)).any():
@@ -37,7 +37,7 @@ def whole_number_edges(source: InMemory, bounds: Any, who: str) -> Edges:
     if bounds is not None:
         box = box_around(source, bounds, 0.0, who)
     counts = np.floor(box.high) - np.ceil(box.low) + 1
-    _require_room(counts, who)
+    _require_room(counts, together, who)
     return tuple(
         low + np.arange(int(n) + 1) - 0.5 for low, n in zip(np.ceil(box.low), counts, strict=True)
     )
@@ -75,7 +75,7 @@ def edges_of(
             counts[j] = _best_count(each, X[:, [j]], weight, box, [j])
     for rule, columns in searched.items():
         counts[columns] = _best_count(rule, X[:, columns], weight, box, columns)
-    _require_room(counts, who)
+    _require_room(counts, together, who)
     return tuple(
         given[j] if j in given else np.linspace(box.low[j], box.high[j], int(counts[j]) + 1)
         for j in range(d)
@@ -141,10 +141,14 @@ def _given_edges(edges: Any, source: InMemory, j: int, who: str) -> Array:
     return ends
 
 
-def _require_room(counts: Array, who: str) -> None:
+def _require_room(counts: Array, together: bool, who: str) -> None:
+    """Require memory for the edges of all columns, and for the work on those of one column."""
+    cells = prod(counts.tolist()) if together else float(counts.sum())
+    most = int(np.argmax(counts))
     require_memory(
-        int(min(counts.sum(), 1e18)) * 16,
-        f"{who}: a histogram with {prod(counts.tolist()):.3g} cells",
+        8 * int(min(counts.sum() + 3 * counts[most], 1e18)),
+        f"{who}: a histogram with {cells:.3g} cells, whose edges ({counts[most]:.3g} in column "
+        f"{most}) are kept,",
         "Use fewer bins, a smaller margin, a smaller range with bounds=..., or DensityTree, whose "
         "cells adapt to the data.",
     )

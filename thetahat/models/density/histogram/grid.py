@@ -94,7 +94,7 @@ class Grid(CheckedValue):
         with np.errstate(divide="ignore"):
             logs = np.where(inside, np.log(weight) - np.log(self.total), -np.inf)
         for edges, column in zip(self.edges, bins.T, strict=True):
-            logs -= np.log(np.diff(edges))[column]
+            logs -= _log_widths(edges, column)
         return logs
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
@@ -127,7 +127,7 @@ class Grid(CheckedValue):
         logs = np.zeros(len(self.counts))
         bins = self.bins_of(np.arange(len(self.counts)))
         for edges, column in zip(self.edges, bins.T, strict=True):
-            logs += np.log(np.diff(edges))[column]
+            logs += _log_widths(edges, column)
         shares = (self.counts + self.smoothing) / self.total
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
             found = float(np.exp(2 * np.log(shares) - logs).sum())
@@ -152,6 +152,12 @@ def bin_indices(rows: Array, edges: tuple[Array, ...]) -> Array:
         found[(x < ends[0]) | (x > ends[-1])] = -1
         bins[:, j] = found
     return bins
+
+
+def _log_widths(edges: Array, bins: Array) -> Array:
+    """The logarithms of the widths of some bins, without an array of all widths."""
+    bins = np.maximum(bins, 0)
+    return np.log(edges[bins + 1] - edges[bins])
 
 
 def _levels(shape: tuple[int, ...]) -> list[list[int]]:

@@ -130,7 +130,7 @@ class Histogram(DensityModel):
         source, weight = self._counted(X, sample_weight)
         who = type(self).__name__
         if self.discrete:
-            edges = whole_number_edges(source, self.bounds, who)
+            edges = whole_number_edges(source, self.bounds, not self.factorised, who)
         else:
             box = partial(box_around, source, self.bounds, self.margin, who)
             edges = edges_of(self.bins, source, weight, box, not self.factorised, who)
@@ -286,7 +286,7 @@ class Histogram(DensityModel):
             The drawn rows; whole numbers with ``discrete=True``.
         """
         check_is_fitted(self)
-        require_sample_count(n_samples, type(self).__name__)
+        require_sample_count(n_samples, type(self).__name__, self.n_features_in_)
         rng = generator(random_state)
         drawn = np.hstack([grid.sample(int(n_samples), rng) for grid in self._grids])
         if self.discrete:

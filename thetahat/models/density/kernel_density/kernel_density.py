@@ -22,7 +22,11 @@ from thetahat.mathematics.smoothing.base import SmoothingKernel
 from thetahat.models.density.kernel_density.leave_one_out import best_bandwidth
 from thetahat.models.neighbors.search.index import NeighborIndex
 from thetahat.models.neighbors.search.kd_tree import BallTree, KDTree
-from thetahat.models.neighbors.search.kernel_sums import KernelSums, density_kernel
+from thetahat.models.neighbors.search.kernel_sums import (
+    KernelSums,
+    density_kernel,
+    require_width,
+)
 from thetahat.models.neighbors.search.metric import named_distance
 
 LARGEST_BANDWIDTH = 1e100
@@ -169,6 +173,7 @@ class KernelDensity(DensityModel):
             return float((n * (d + 2) / 4) ** (-1 / (d + 4)))
         if self.bandwidth == "cross_validation":
             return best_bandwidth(self._sums, self._shape, type(self).__name__)
+        require_width(float(self.bandwidth), "bandwidth", type(self).__name__)
         return float(self.bandwidth)
 
     @property
@@ -252,7 +257,7 @@ class KernelDensity(DensityModel):
             The drawn rows.
         """
         check_is_fitted(self)
-        require_sample_count(n_samples, type(self).__name__)
+        require_sample_count(n_samples, type(self).__name__, self.n_features_in_)
         index, rng = self._sums.index, generator(random_state)
         d = index.rows.shape[1]
         norm = self._sums.norm

@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat.data.columns.schema import Column, Schema
 from thetahat.data.source import Source
 from thetahat.data.summaries.class_categories import (
     CategoryCounts,
     require_categories,
+    require_table_memory,
     summarise_categories,
 )
 from thetahat.estimator.declaration import with_parameters
@@ -104,6 +106,13 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
     def _conclude(self, summary: CategoryCounts) -> None:
         alpha = self._check_alpha()
         sizes = self._least_sizes(len(summary.columns))
+        widths = [
+            max(table.shape[1], int(least))
+            for table, least in zip(summary.columns, sizes, strict=True)
+        ]
+        schema = self._schema()
+        labels = [schema.label(place) for place in range(len(widths))]
+        require_table_memory(widths, len(summary.count), labels, type(self).__name__)
         counts = [_padded(*pair) for pair in zip(summary.columns, sizes, strict=True)]
         self._set_class_prior(summary.count)
         self.category_count_ = counts
@@ -140,19 +149,20 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
 
     def _refuse(self, rows: Array) -> None:
         """Raise an error for the first entry that is no category of `fit`."""
-        from thetahat.data.columns.schema import Column, Schema
-
-        names = getattr(self, "feature_names_in_", ())
-        schema = Schema(tuple(Column(str(name)) for name in names))
+        schema = self._schema()
         for place in range(rows.shape[1]):
             require_categories(rows[:, place], place, 0, schema, type(self).__name__)
         row, place = (int(at) for at in np.argwhere(rows >= self.n_categories_)[0])
         raise DataError(
-            f"CategoricalNB: column {schema.label(place)} holds category {rows[row, place]:g}, "
-            f"but fit saw only categories 0 to {self.n_categories_[place] - 1}. Fit with "
-            f"min_categories of at least {rows[row, place] + 1:g}, or use NaiveBayes, in which "
-            "unseen categories have a probability."
+            f"CategoricalNB: column {schema.label(place)} holds category {int(rows[row, place])} "
+            f"at row {row}, but fit saw only categories 0 to {self.n_categories_[place] - 1}. Set "
+            "min_categories to the number of all categories, if they are numbered 0, 1, ... "
+            "without gaps, or use NaiveBayes, in which unseen categories have a probability."
         )
+
+    def _schema(self) -> Schema:
+        names = getattr(self, "feature_names_in_", ())
+        return Schema(tuple(Column(str(name)) for name in names))
 
     def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
         return np.column_stack(
@@ -182,10 +192,12 @@ def log_shares(counts: Array, alpha: float) -> Array:
     """log (N_k + α)/Σ(N + α) of every class; equal shares for a class without counts."""
     smoothed = counts + alpha
     total = smoothed.sum(axis=1, keepdims=True)
-    smoothed = np.where(total > 0, smoothed, 1.0)
-    total = np.where(total > 0, total, smoothed.shape[1])
-    with np.errstate(divide="ignore"):
-        return np.log(smoothed) - np.log(total)
+    empty = ~(total[:, 0] > 0)
+    smoothed[empty], total[empty] = 1.0, smoothed.shape[1]
+    with np.errstate(divide="ignore"):  # in place, as the tables may be large
+        logs = np.log(smoothed, out=smoothed)
+    logs -= np.log(total)
+    return logs
 
 
 def drawn_codes(logs: Array, n_samples: int, rng: np.random.Generator) -> Array:

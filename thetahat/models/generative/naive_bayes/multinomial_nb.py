@@ -14,8 +14,12 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_sums import ClassSums, class_sums
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier
+from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.generative.naive_bayes.discrete import DiscreteNB, finite_logs, linear_scores
+
+LARGEST_TOTAL = 2**53
+"""Largest total of a row that can be drawn; larger counts are not exact in floating point."""
 
 
 class CountNB(DiscreteNB):
@@ -98,6 +102,9 @@ class MultinomialNB(CountNB, GenerativeClassifier):
     def log_density(self, X: Any) -> Array:
         """Compute the logarithm of the probability of the counts given their total; −inf if 0.
 
+        Negative counts are an error here, because they have no probability. `predict` accepts them,
+        as scikit-learn does: held-out rows of a scaled column may be slightly negative.
+
         Parameters
         ----------
         X : array-like or table of shape (n, d)
@@ -108,11 +115,24 @@ class MultinomialNB(CountNB, GenerativeClassifier):
         log_density : array of shape (n,)
             Natural logarithm of p(x | Σ_j x_j) for every row.
         """
+        source = self._open_again(X)
+        for block in source.blocks():
+            entries = block.X if isinstance(block.X, np.ndarray) else block.X.data
+            if entries.size and entries.min() < 0:
+                self._require_no_negative(source, -1.0)
         joint = super().log_density(X)
-        return joint + self._open_again(X).map_rows(_log_arrangements).astype(joint.dtype)
+        return joint + source.map_rows(_log_arrangements).astype(joint.dtype)
 
     def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
         count = self.class_count_[code]
+        mean = float((self.feature_count_[code] / count).sum()) if count > 0 else 1.0
+        if not mean <= LARGEST_TOTAL:
+            label = self.classes_.tolist()[code]
+            raise CapabilityError(
+                f"MultinomialNB.sample: the rows of class {label!r} have a mean total of "
+                f"{mean:.3g}, but counts can be drawn up to a total of {LARGEST_TOTAL:.3g}. Fit "
+                "the model to smaller counts: divide X by the same factor."
+            )
         total = round(self.feature_count_[code].sum() / count) if count > 0 else 1
         shares = np.exp(self.feature_log_prob_[code])
         return rng.multinomial(total, shares / shares.sum(), size=n_samples).astype(np.float64)

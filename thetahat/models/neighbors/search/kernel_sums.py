@@ -27,6 +27,8 @@ from thetahat.mathematics.distances.minkowski import RootOfSquares
 from thetahat.mathematics.smoothing.base import SmoothingKernel
 from thetahat.models.neighbors.search.index import NeighborIndex
 
+SMALLEST_WIDTH = 1e-150
+"""Smallest bandwidth; the squares of smaller ones, and of distances of that size, underflow."""
 PAIRS_AT_ONCE = 1 << 26
 """Pairs of a query and a row in one compiled call; between two calls, an interrupt is noticed."""
 TAIL = 600.0
@@ -173,6 +175,7 @@ class KernelDensities:
             if not good or (name == "h" and value == 0):
                 rule = "positive" if name == "h" else "at least 0"
                 raise ParameterError(f"{who}: {name}={value!r} must be a finite number, {rule}.")
+        require_width(float(h), "h", who)
         shape = density_kernel(kernel, who)
         queries = self._queries(X)
         logs = self._kernel_sums.log_density(queries, shape, float(h), float(atol), float(rtol))
@@ -181,6 +184,16 @@ class KernelDensities:
     @cached_property
     def _kernel_sums(self) -> KernelSums:
         return KernelSums(self._index, np.ones(self._index.n_rows))
+
+
+def require_width(width: float, name: str, who: str) -> None:
+    """Refuse a bandwidth whose square underflows."""
+    if width < SMALLEST_WIDTH:
+        raise ParameterError(
+            f"{who}: {name}={width:g} is too small: it must be at least {SMALLEST_WIDTH:g}, "
+            f"because squared distances underflow below it. Multiply X and {name} by the same "
+            "factor."
+        )
 
 
 def density_kernel(kernel: Any, who: str) -> SmoothingKernel:
