@@ -18,7 +18,8 @@ def rows(seed=0):
     """Counts, so that models of counts and of categories can be fitted as well."""
     random = np.random.default_rng(seed)
     y = random.integers(0, 2, 200)
-    return random.binomial(8, 0.3 + 0.3 * y[:, None], (200, 3)).astype(float), y
+    shares = np.array([0.3, 0.6, 0.4]) + np.array([0.3, -0.3, 0.2]) * y[:, None]
+    return random.binomial(8, shares).astype(float), y
 
 
 @pytest.mark.parametrize("name", GENERATIVE)
