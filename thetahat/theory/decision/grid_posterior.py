@@ -17,12 +17,7 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
 from thetahat.theory.decision.densities import method_of
-from thetahat.theory.decision.parameter_grid import (
-    ParameterGrid,
-    axis_moments,
-    linear_quantiles,
-    normalised,
-)
+from thetahat.theory.decision.parameter_grid import ParameterGrid, linear_quantiles, normalised
 from thetahat.theory.decision.probabilities import as_probabilities
 
 WHO = "GridPosterior"
@@ -183,25 +178,25 @@ class GridPosterior:
     def mean(self) -> Any:
         """Compute the mean of the parameter, or of each of several.
 
-        It is the exact mean of the density that is linear between the points.
-
         Returns
         -------
         float, or dict of str to float
         """
-        return self._each(lambda marginal, values: marginal._moments(values)[0])
+        return self._each(lambda marginal, values: float(marginal.probabilities @ values))
 
     def variance(self) -> Any:
         """Compute the variance of the parameter, or of each of several.
 
-        Like draws and quantiles it is that of the density which is linear between the points. On an
-        even grid of step h it exceeds the variance of a smooth density by about h²/6.
-
         Returns
         -------
         float, or dict of str to float
         """
-        return self._each(lambda marginal, values: marginal._moments(values)[1])
+
+        def of(marginal: GridPosterior, values: Array) -> float:
+            shares = marginal.probabilities
+            return float(shares @ (values - shares @ values) ** 2)
+
+        return self._each(of)
 
     def mode(self) -> Any:
         """Find the point of the grid with the largest density: the maximum a posteriori.
@@ -376,9 +371,6 @@ class GridPosterior:
             marginal = self if len(self.axes) == 1 else self.marginal(name)
             found[name] = of(marginal, values.astype(np.float64))
         return found if len(found) > 1 else next(iter(found.values()))
-
-    def _moments(self, values: Array) -> tuple[float, float]:
-        return axis_moments(values, self.probabilities, bool(self._grid.discrete))
 
     def _single(self, what: str) -> tuple[str, Array]:
         if len(self.axes) > 1:

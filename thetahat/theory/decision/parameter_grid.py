@@ -104,18 +104,6 @@ def trapezoid_weights(values: Array) -> Array:
     return (np.append(gaps, 0.0) + np.insert(gaps, 0, 0.0)) / 2
 
 
-def axis_moments(values: Array, shares: Array, discrete: bool) -> tuple[float, float]:
-    """Mean and variance on one axis, from the share of each value or of the hat of each point."""
-    means, inner = values, np.zeros(values.size)
-    if not discrete:
-        below = np.diff(values, prepend=values[0])
-        above = np.diff(values, append=values[-1])
-        means = values + (above - below) / 3
-        inner = (below * below + below * above + above * above) / 18
-    mean = float(shares @ means)
-    return mean, float(shares @ (inner + (means - mean) ** 2))
-
-
 def normalised(logs: Array, log_weights: Array, who: str) -> tuple[Array, float]:
     """Logarithms minus that of their integral, and this logarithm."""
     weighted = logs + log_weights
