@@ -5,6 +5,7 @@ from inspect import signature
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import get_tags
 
 import thetahat as th
 from thetahat.catalog import estimators
@@ -34,13 +35,21 @@ def rows(tmp_path_factory):
     X = random.standard_normal((N, D))
     y = np.exp(X @ np.linspace(-0.3, 0.3, D)) + random.standard_t(3, N) ** 2
     weight = random.integers(1, 4, N).astype(float)
-    path = tmp_path_factory.mktemp("rows") / "X.npy"
-    np.save(path, X)
-    return X, y, weight, path
+    counts = np.floor(2 * np.abs(X))
+    folder = tmp_path_factory.mktemp("rows")
+    for name, each in {"X": X, "counts": counts}.items():
+        np.save(folder / f"{name}.npy", each)
+    return {"X": X, "counts": counts}, y, weight, folder
+
+
+def kind_of_rows(model):
+    tags = get_tags(model).input_tags
+    return "counts" if tags.categorical or tags.positive_only else "X"
 
 
 def fits(rows, model, weighted):
-    X, y, weight, path = rows
+    kind = kind_of_rows(model)
+    X, y, weight, path = rows[0][kind], rows[1], rows[2], rows[3] / f"{kind}.npy"
     assert rows_per_block(D) < N  # several blocks
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
@@ -66,7 +75,7 @@ def test_the_exceptions_exist():
 def test_same_bits_from_a_file_as_from_memory(rows, name, weighted):
     model = MODELS[name]
     in_memory, from_file = fits(rows, model, weighted)
-    X = rows[0][:500]
+    X = rows[0][kind_of_rows(model)][:500]
     same = np.array_equal(in_memory.predict(X), from_file.predict(X)) and all(
         np.array_equal(value, numbers(from_file)[key]) for key, value in numbers(in_memory).items()
     )

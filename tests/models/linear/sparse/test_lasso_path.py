@@ -154,8 +154,9 @@ TARGETS = np.column_stack([WIDE_Y, WIDE_Y - WIDE[:, 5], WIDE[:, 0]])
 
 def test_several_targets_without_the_norm_penalty_are_ridge_regression():
     model = th.MultiTaskElasticNet(0.1, l1_ratio=0, tol=1e-22, max_iter=10_000)
-    ridge = th.Ridge(0.1 * len(WIDE)).fit(WIDE, TARGETS)
-    np.testing.assert_allclose(model.fit(WIDE, TARGETS).coef_, ridge.coef_, atol=1e-11)
+    few = WIDE[:, :30]
+    ridge = th.Ridge(0.1 * len(few)).fit(few, TARGETS)
+    np.testing.assert_allclose(model.fit(few, TARGETS).coef_, ridge.coef_, atol=1e-11)
     assert model.solution_.gap < 1e-18
 
 
