@@ -6,6 +6,7 @@ log p(x),   x ~ p,   score = Σ wᵢ log p(xᵢ) / Σ wᵢ,   novelty(x) = −lo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -79,34 +80,10 @@ class Novelty(Estimator, ABC):
         return float(novelty[order[np.argmax(enough)]])
 
 
-class DensityModel(DensityMixin, Novelty, ABC):
-    """Base class of density models; a subclass defines `fit`, `log_density` and `sample`.
+class Likelihood:
+    """Scores of rows by their log-likelihood, for models with a density."""
 
-    The method names of scikit-learn's density models work too: ``score_samples`` is
-    ``log_density``. ``score`` is the mean log-likelihood as in GaussianMixture (KernelDensity
-    returns the sum), so that sets of rows of different size can be compared.
-    """
-
-    _generative = True
-    _parametric = False
-    _streams = False
-
-    @abstractmethod
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Estimate the density from rows; y is ignored."""
-
-    @abstractmethod
-    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
-        """Draw independent rows from the fitted density."""
-
-    def _counted(self, X: Any, sample_weight: Any) -> tuple[InMemory, Array]:
-        """Rows of positive weight, and their weights."""
-        source = cast(InMemory, self._open(X, None, sample_weight, supervised=False))
-        if source.weight is None:
-            return source, np.ones(source.n_rows)
-        if not source.weight.all():
-            source = source.take(np.flatnonzero(source.weight))
-        return source, cast(Array, source.weight)
+    log_density: Callable[[Any], Array]
 
     def score_samples(self, X: Any) -> Array:
         """Compute the log-density of every row; the same as `log_density`.
@@ -146,6 +123,36 @@ class DensityModel(DensityMixin, Novelty, ABC):
         weight = as_weight(sample_weight, logs.shape[0], type(self).__name__)
         counted = weight > 0
         return float(np.average(logs[counted], weights=weight[counted]))
+
+
+class DensityModel(Likelihood, DensityMixin, Novelty, ABC):
+    """Base class of density models; a subclass defines `fit`, `log_density` and `sample`.
+
+    The method names of scikit-learn's density models work too: ``score_samples`` is
+    ``log_density``. ``score`` is the mean log-likelihood as in GaussianMixture (KernelDensity
+    returns the sum), so that sets of rows of different size can be compared.
+    """
+
+    _generative = True
+    _parametric = False
+    _streams = False
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Estimate the density from rows; y is ignored."""
+
+    @abstractmethod
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
+        """Draw independent rows from the fitted density."""
+
+    def _counted(self, X: Any, sample_weight: Any) -> tuple[InMemory, Array]:
+        """Rows of positive weight, and their weights."""
+        source = cast(InMemory, self._open(X, None, sample_weight, supervised=False))
+        if source.weight is None:
+            return source, np.ones(source.n_rows)
+        if not source.weight.all():
+            source = source.take(np.flatnonzero(source.weight))
+        return source, cast(Array, source.weight)
 
 
 def require_sample_count(n_samples: Any, who: str, n_columns: int) -> None:

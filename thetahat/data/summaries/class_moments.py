@@ -28,7 +28,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import Frame, provisional_frame, require_squares
+from thetahat.data.summaries.moments import Frame, dense_rows, provisional_frame, require_squares
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array
@@ -270,7 +270,7 @@ def _largest_unit(source: Source) -> Array:
     """Units from the largest entries of all rows."""
     size = np.zeros(source.n_features)
     for block in source.blocks():
-        X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+        X = dense_rows(block)
         size = np.maximum(size, np.abs(X).max(axis=0, initial=0.0))
     return Frame.of(np.stack([-size, size])).unit
 

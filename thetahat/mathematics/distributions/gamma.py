@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -53,8 +54,9 @@ class GammaLike(Distribution):
 
     support = (0.0, np.inf)
 
+    @abstractmethod
     def _shape_and_rate(self) -> tuple[float, float]:
-        raise NotImplementedError
+        """Shape k and rate r."""
 
     @property
     def mean(self) -> float:

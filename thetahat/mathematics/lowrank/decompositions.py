@@ -111,7 +111,7 @@ def symmetric_eigen(A: Any) -> Eigen:
     matrix = as_symmetric(A, who="symmetric_eigen")
     with one_blas_thread():
         values, vectors = scipy_linalg().eigh(matrix, driver="evd", check_finite=False)
-    return Eigen(values[::-1].copy(), _positive(vectors[:, ::-1].T).T)
+    return Eigen(values[::-1].copy(), with_fixed_signs(vectors[:, ::-1].T).T)
 
 
 def svd(A: Any) -> SVD:
@@ -140,7 +140,7 @@ def svd(A: Any) -> SVD:
     matrix = as_matrix(A, "svd")
     with one_blas_thread():
         U, s, V = scipy_linalg().svd(matrix, full_matrices=False, check_finite=False)
-    signed = _positive(V)
+    signed = with_fixed_signs(V)
     signs = np.where((signed == V).all(axis=1), 1.0, -1.0)
     return SVD(U * signs, s, signed)
 
@@ -179,9 +179,10 @@ def pseudo_inverse(A: Any, tolerance: float | None = None) -> Array:
         return (found.V[kept].T / found.s[kept]) @ found.U[:, kept].T + 0.0
 
 
-def _positive(rows: Array) -> Array:
+def with_fixed_signs(rows: Array) -> Array:
+    """The rows with signs such that the entry of the largest size is positive."""
     if not rows.size:
         return rows
     largest = np.abs(rows).argmax(axis=1)
     signs = np.sign(rows[np.arange(len(rows)), largest])
-    return rows * np.where(signs == 0, 1.0, signs)[:, None]
+    return rows * np.where(signs == 0, 1.0, signs)[:, None].astype(rows.dtype)

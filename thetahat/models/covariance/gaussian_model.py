@@ -155,7 +155,7 @@ class GaussianModel(Fitted, DensityModel):
         error : float
             The norm of the difference.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "covariance_")
         if norm not in NORMS:
             raise NotImplementedError(f"error_norm: norm={norm!r} must be one of {NORMS}.")
         other = as_symmetric(comp_cov, who=f"{type(self).__name__}.error_norm")

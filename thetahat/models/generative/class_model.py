@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
 
@@ -44,13 +45,13 @@ class ClassModel(GenerativeClassifier):
     _leaves_out_missing = True
     _moments: ClassMoments | None
 
+    @abstractmethod
     def _kind(self, source: Source, *, mergeable: bool) -> str:
         """The kind of moments that `_solve` needs: "pooled", "full" or "diagonal"."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _solve(self, moments: ClassMoments, source: Source, *, final: bool) -> None:
         """Set the fitted attributes; warnings and refusals of few rows only if it is final."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the classifier.

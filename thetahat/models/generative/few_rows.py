@@ -7,6 +7,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries.class_moments import ClassMoments, codes_of
+from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 from thetahat.models.generative.gaussian import Whitening, least_variance
@@ -20,7 +21,7 @@ def whitening_of_few(
     Cost: O(n² d + n³).
     """
     block = source.whole
-    X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+    X = dense_rows(block)
     codes, n, d = codes_of(block), block.n_rows, source.n_features
     weight = np.asarray(block.row_weights, dtype=np.float64)
     root = np.sqrt(weight * (shares / np.where(moments.weight > 0, moments.weight, 1.0))[codes])

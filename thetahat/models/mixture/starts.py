@@ -49,7 +49,7 @@ def checked_start(model: Any, d: int) -> Given:
         if weights.min() < 0 or weights.max() > 1:
             raise ParameterError(
                 "The parameter 'weights' should be in the range [0, 1], but got max value "
-                f"{np.min(weights):.5f}, min value {np.max(weights):.5f}. Divide weights_init by "
+                f"{np.max(weights):.5f}, min value {np.min(weights):.5f}. Divide weights_init by "
                 "its sum."
             )
         if abs(1.0 - weights.sum()) > 1e-6:

@@ -16,6 +16,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning, ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
+from thetahat.mathematics.distributions.fitting.result import MapFit
 from thetahat.mathematics.distributions.gaussian.algebra import GaussianAlgebra
 from thetahat.mathematics.distributions.gaussian.covariance_root import (
     LOG_TWO_PI,
@@ -27,7 +28,6 @@ from thetahat.mathematics.distributions.gaussian.natural_normal import NaturalNo
 from thetahat.mathematics.distributions.gaussian.normal_fit import (
     NormalFit,
     NormalInverseWishart,
-    NormalMapFit,
     estimates,
 )
 from thetahat.mathematics.linalg.square import as_symmetric
@@ -176,9 +176,7 @@ class MultivariateNormal(GaussianAlgebra):
         return NormalFit(fitted, -n * fitted.entropy, n)
 
     @classmethod
-    def map_fit(
-        cls, X: Any, prior: NormalInverseWishart, sample_weight: Any = None
-    ) -> NormalMapFit:
+    def map_fit(cls, X: Any, prior: NormalInverseWishart, sample_weight: Any = None) -> MapFit:
         """Fit the most probable parameters under a normal-inverse-Wishart prior.
 
         Formula: the mode of the posterior, μ̂ = (κμ₀ + n x̄)/(κ + n) and
@@ -206,7 +204,7 @@ class MultivariateNormal(GaussianAlgebra):
                 "th.distributions.NormalInverseWishart(mean, scatter)."
             )
         posterior = prior.update(X, sample_weight)
-        return NormalMapFit(cls(posterior.mean, posterior.most_probable_covariance), posterior)
+        return MapFit(cls(posterior.mean, posterior.most_probable_covariance), posterior)
 
     @property
     def dimension(self) -> int:

@@ -176,14 +176,6 @@ class NormalInverseWishart:
         return self.scatter / (float(self.freedom or 0.0) + len(self.mean) + 2.0)
 
 
-@dataclass(frozen=True)
-class NormalMapFit:
-    """The most probable multivariate normal distribution, and the posterior of its parameters."""
-
-    distribution: Any
-    posterior: NormalInverseWishart
-
-
 def estimates(
     X: Any, sample_weight: Any, who: str
 ) -> tuple[Array, Array, tuple[str, ...] | None, float]:

@@ -12,20 +12,28 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.source import Block
-from thetahat.data.validation import as_weight
-from thetahat.estimator.density import Novelty, require_sample_count
+from thetahat.data.summaries.moments import dense_rows
+from thetahat.estimator.density import Likelihood, Novelty, require_sample_count
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
 from thetahat.models.decomposition.principal.projection import Projection
 
 
-class GaussianView(Novelty, Projection):
+class GaussianView(Likelihood, Novelty, Projection):
     """The density, samples and covariance of principal components."""
 
     explained_variance_: Array
     noise_variance_: float
     mean_: Array
+    whiten: bool
+
+    def _output_scale(self) -> Array | None:
+        if not self.whiten:
+            return None
+        deviation = np.sqrt(self.explained_variance_)
+        smallest = np.finfo(deviation.dtype).eps
+        return np.where(deviation > smallest, deviation, smallest)
 
     def get_covariance(self) -> Array:
         """Compute the covariance of the model, C = Vᵀ(Λ − σ²I)V + σ²I. Cost: O(d² k).
@@ -100,7 +108,7 @@ class GaussianView(Novelty, Projection):
             level += 2.0 * np.log(by).sum()
 
         def of_block(block: Block) -> Array:
-            rows = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+            rows = dense_rows(block)
             apart = rows - self.mean_ if by is None else (rows - self.mean_) / by
             along = apart @ self.components_.T
             distance = (along**2 / spread).sum(axis=1)
@@ -110,43 +118,6 @@ class GaussianView(Novelty, Projection):
             return (-0.5 * (level + distance)).astype(rows.dtype, copy=False)
 
         return self._open_again(X).map_rows(of_block)
-
-    def score_samples(self, X: Any) -> Array:
-        """Compute the log-density of every row; the same as `log_density`.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n, d)
-            Rows to evaluate, with the same columns as in `fit`.
-
-        Returns
-        -------
-        log_density : array of shape (n,)
-            Natural logarithm of p(x) for every row.
-        """
-        return self.log_density(X)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Compute the mean log-likelihood per row: Σ wᵢ log p(xᵢ)/Σ wᵢ.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n, d)
-            Rows to evaluate, with the same columns as in `fit`.
-        y : ignored
-            Has no effect. Accepted for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        score : float
-            The mean log-likelihood.
-        """
-        logs = np.asarray(self.log_density(X), dtype=np.float64)
-        if sample_weight is None:
-            return float(logs.mean())
-        return float(np.average(logs, weights=as_weight(sample_weight, len(logs), "PCA.score")))
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
         """Draw rows from the Gaussian model. Cost: O(n d k).
@@ -192,7 +163,7 @@ class GaussianView(Novelty, Projection):
         source, by = self._open_again(X), self._column_scale()
 
         def of_block(block: Block) -> Array:
-            rows = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+            rows = dense_rows(block)
             apart = rows - self.mean_
             apart = apart if by is None else apart / by
             rest = apart - (apart @ self.components_.T) @ self.components_

@@ -9,13 +9,14 @@ import numpy as np
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Source
+from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, none, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
+from thetahat.mathematics.lowrank.decompositions import with_fixed_signs
 from thetahat.models.decomposition.principal.gaussian_view import GaussianView
-from thetahat.models.decomposition.principal.spectrum import with_fixed_signs
 
 
 @with_parameters
@@ -131,7 +132,7 @@ class IncrementalPCA(GaussianView):
         require_squares_of_rows(source, who=type(self).__name__)
         if first:
             self._start()
-        rows = np.concatenate([_dense(block.X) for block in source.blocks()])
+        rows = np.concatenate([dense_rows(block) for block in source.blocks()])
         self._absorb(rows)
         return self
 
@@ -204,24 +205,13 @@ class IncrementalPCA(GaussianView):
     def _offset(self) -> Array:
         return self.mean_
 
-    def _output_scale(self) -> Array | None:
-        if not self.whiten:
-            return None
-        deviation = np.sqrt(self.explained_variance_)
-        smallest = np.finfo(deviation.dtype).eps
-        return np.where(deviation > smallest, deviation, smallest)
-
-
-def _dense(X: Any) -> Array:
-    return X if isinstance(X, np.ndarray) else X.toarray()
-
 
 def _batches(source: Source, size: int, least: int) -> Any:
     """Batches of `size` rows; the last one is larger if fewer than `least` rows would be left."""
     kept: list[Array] = []
     held, left = 0, source.n_rows
     for block in source.blocks():
-        kept.append(_dense(block.X))
+        kept.append(dense_rows(block))
         held += block.n_rows
         while held >= size and (left - size >= least or left == size):
             rows = np.concatenate(kept) if len(kept) > 1 else kept[0]

@@ -346,13 +346,6 @@ class PCA(GaussianView):
     def _column_scale(self) -> Array | None:
         return self.scale_
 
-    def _output_scale(self) -> Array | None:
-        if not self.whiten:
-            return None
-        deviation = np.sqrt(self.explained_variance_)
-        smallest = np.finfo(deviation.dtype).eps
-        return np.where(deviation > smallest, deviation, smallest)
-
     def variance_intervals(self, level: float = 0.95) -> Array:
         """Compute confidence intervals for the variances of the components.
 

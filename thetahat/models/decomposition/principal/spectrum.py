@@ -28,6 +28,7 @@ from thetahat.foundation.products import product
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.lowrank.decompositions import with_fixed_signs
 
 FEW_COLUMNS = 1000
 """A covariance of so many columns or fewer is cheap beside a pass over many more rows."""
@@ -54,15 +55,6 @@ class Spectrum:
         return Spectrum(
             self.n_rows, self.weight, self.mean, self.values[:k], self.directions[:k], self.square
         )
-
-
-def with_fixed_signs(directions: Array) -> Array:
-    """The rows with signs such that the entry of the largest size is positive."""
-    if not directions.size:
-        return directions
-    largest = np.abs(directions).argmax(axis=1)
-    signs = np.sign(directions[np.arange(len(directions)), largest])
-    return directions * np.where(signs == 0, 1.0, signs)[:, None].astype(directions.dtype)
 
 
 def full_spectrum(source: InMemory, *, centre: bool, scale: Array | None = None) -> Spectrum:

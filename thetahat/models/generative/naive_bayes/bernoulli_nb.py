@@ -12,6 +12,7 @@ import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_sums import ClassSums, class_sums
+from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, none
@@ -132,7 +133,7 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
 
 
 def _require_binary(block: Block, source: Source) -> None:
-    values = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+    values = dense_rows(block)
     wrong = np.argwhere((values != 0) & (values != 1))
     if wrong.size:
         row, column = (int(place) for place in wrong[0])

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thetahat.data.source import Source
+from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import class_shares
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, boolean
@@ -133,7 +134,7 @@ class DiscreteNB(SummarisedClasses, ABC):
         if lowest >= 0:
             return
         for block in source.blocks():
-            X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+            X = dense_rows(block)
             rows, columns = np.nonzero(X < 0)
             if rows.size:
                 raise DataError(
