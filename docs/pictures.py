@@ -30,6 +30,7 @@ SECTIONS = (
     "evaluation",
     "online_and_theory",
     "optimisation",
+    "applications",
 )
 """The folders of the gallery, in the order a reader meets them."""
 
