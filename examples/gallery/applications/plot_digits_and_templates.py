@@ -45,8 +45,8 @@ for row, pictures in zip(axes, (top, bottom), strict=True):
 plt.show()
 
 # %%
-# All digits: how well logistic regression on the components recognises new digits. There are at most
-# 64 ordinary components, as many as pixels.
+# All digits: how well logistic regression on the components recognises new digits. There are at
+# most 64 ordinary components, as many as pixels.
 
 counts = {"PCA": [2, 5, 10, 20, 40, 60], "kernel PCA": [2, 5, 10, 20, 40, 80, 160]}
 models = {
