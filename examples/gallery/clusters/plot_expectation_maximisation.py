@@ -50,5 +50,5 @@ for ax, steps in zip(axes.flat, [0, 1, 5, 20, 100], strict=False):
     ax.set_title(f"{model.n_iter_} iteration{'s' * (model.n_iter_ != 1)}")
 ax = axes[1, 2]
 ax.plot(np.arange(1, model.n_iter_ + 1), model.lower_bounds_)
-ax.set(xlabel="iteration", ylabel="mean log-likelihood", title="never decreases", xscale="log")
+ax.set(xlabel="iteration", ylabel="mean log-likelihood", title="it never decreases", xscale="log")
 plt.show()

@@ -26,7 +26,7 @@ figure = plt.figure(figsize=(10, 6), layout="constrained")
 grid = figure.add_gridspec(3, 8)
 for k in range(8):
     ax = figure.add_subplot(grid[0, k])
-    ax.imshow(model.components_[k].reshape(8, 8), cmap="RdBu")
+    ax.imshow(model.components_[k].reshape(8, 8), cmap="RdBu", vmin=-0.4, vmax=0.4)
     ax.set_title(f"direction {k + 1}", fontsize=8)
     ax.set_axis_off()
 for place, k in enumerate([1, 2, 4, 8, 16, 32, 48, 61]):

@@ -32,10 +32,13 @@ for height, (name, rule) in enumerate(rules.items()):
         start, stop = max(region.low, -3), min(region.high, 6)
         left.barh(-0.15 * (height + 1), stop - start, 0.1, left=start, color=colors[region.label])
     found = problem.errors(rule)
-    print(f"{name}: cost {found.expected_cost(costs, reject_cost=0.25):.4f}")
+    cost = found.expected_cost(costs, reject_cost=0.25)
+    print(f'The rule "{name}" costs {cost:.4f} per row if a miss costs 5 and a rejection 0.25.')
     left.text(-2.9, -0.15 * (height + 1), name, va="center", fontsize=8, color="white")
-left.set(xlabel="x", xlim=(-3, 6), yticks=[0, 0.5, 1])
-left.legend(frameon=False)
+for label, color in colors.items():
+    left.barh([], [], color=color, label=f"decided: {label}")
+left.set(xlabel="x", xlim=(-3, 6), ylabel="probability", yticks=[0, 0.5, 1])
+left.legend(frameon=False, loc="center left")
 
 random = np.random.default_rng(0)
 y = np.where(random.random(6000) < 0.2, "rare", "usual")

@@ -40,7 +40,8 @@ def ellipse(mean, covariance, share=0.9):
 # %%
 # Each point has the colour of the class that the model predicts there.
 
-low, high = X.min(axis=0) - 0.7, X.max(axis=0) + 0.7
+low = X.min(axis=0) - np.array([1.0, 2.5])
+high = X.max(axis=0) + np.array([2.5, 1.0])
 sides = [np.linspace(low[j], high[j], 250) for j in range(2)]
 grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
 colours = np.array([to_rgb(name) for name in ("tab:blue", "tab:orange", "tab:green")])
@@ -88,7 +89,7 @@ panel.set(
 plt.show()
 
 # %%
-# All three are models of the data: they say how likely a new row is, draw new rows, and classify
+# All four are models of the data: they say how likely a new row is, draw new rows, and classify
 # rows with missing values by the columns that are known.
 
 quadratic = models["QDA"]

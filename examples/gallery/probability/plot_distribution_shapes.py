@@ -87,6 +87,8 @@ for axis, (title, (x, laws)) in zip(axes.flat, panels.items(), strict=True):
             axis.plot(x, law.density(x), label=label)
     axis.set(title=title, ylim=(0, 1.45 if title == "test statistics" else None))
     axis.legend(fontsize=7.5)
+axes[0, 0].set_xticks(range(0, 16, 3))
+axes[1, 0].set_xticks(range(4))
 axes[0, 1].set_ylim(0, 3.6)
 axes[1, 2].set_ylim(0, 0.78)
 plt.show()

@@ -34,8 +34,8 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constraine
 left.plot(rates, code_length, label="cross-entropy: mean negative log-likelihood")
 left.plot(rates, divergence, label="divergence from the sample")
 left.axhline(empirical.entropy, color="grey", ls=":", label="entropy of the sample")
-left.axvline(best.distribution.rate, color="black", lw=1, label="maximum likelihood")
-left.axvspan(low, high, color="black", alpha=0.08, label="95% interval")
+left.axvline(best.distribution.rate, color="black", lw=1, ymax=0.6, label="maximum likelihood")
+left.axvspan(low, high, ymax=0.6, color="black", alpha=0.08, lw=0, label="95% interval")
 left.set(xlabel="rate", ylabel="nats", title="Models of counts", ylim=(0, 4.2))
 left.legend(fontsize=8, loc="upper right")
 right.plot(p, [th.distributions.kl(fair, coin) for coin in coins], label="KL(fair‖coin)")
@@ -47,4 +47,5 @@ plt.show()
 # %%
 # Jensen's inequality: for a convex function, E f(X) is at least f(E X).
 
-print(round(th.distributions.jensen_gap(np.exp, th.distributions.Normal(0, 1)), 4))
+gap = th.distributions.jensen_gap(np.exp, th.distributions.Normal(0, 1))
+print(f"For exp of a standard normal variable, E f(X) − f(E X) is {gap:.4f}.")

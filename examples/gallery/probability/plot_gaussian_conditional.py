@@ -55,7 +55,9 @@ figure, axes = plt.subplots(1, 3, figsize=(9, 3.2), layout="constrained")
 for panel, (title, matrix) in zip(axes, panels.items(), strict=True):
     panel.imshow(matrix, cmap="RdBu", vmin=-3, vmax=3)
     for i, j in np.ndindex(3, 3):
-        panel.text(j, i, f"{matrix[i, j].round(2) + 0.0:g}", ha="center", va="center")
+        color = "white" if abs(matrix[i, j]) > 2.5 else "black"
+        text = f"{matrix[i, j].round(2) + 0.0:g}"
+        panel.text(j, i, text, ha="center", va="center", color=color)
     panel.set(title=title, xticks=range(3), yticks=range(3), xticklabels=names, yticklabels=names)
     panel.tick_params(labelsize=8)
 plt.show()

@@ -28,8 +28,8 @@ for batch in (5, 20, 75):
     total += batch
     posterior.plot(left, label=f"after {total} flips")
 low, high = posterior.interval(0.95)
-left.axvspan(low, high, color="0.5", alpha=0.15, lw=0, label="95 % interval")
-left.axvline(0.7, color="black", lw=0.8, ls="--")
+left.axvspan(low, high, color="0.5", alpha=0.15, lw=0, label="95% interval")
+left.axvline(0.7, color="black", lw=0.8, ls="--", label="true value")
 left.set(xlabel="probability of heads")
 left.legend(frameon=False)
 
@@ -57,9 +57,10 @@ odds = [float(th.theory.log_odds(says_yes, [1 - prior, prior])) for prior in pri
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 left.loglog(priors, found)
-left.axhline(0.5, color="0.6", lw=0.8)
-left.axvline(1e-4, color="0.6", lw=0.8, ls="--")
+left.axhline(0.5, color="0.6", lw=0.8, label="even odds")
+left.axvline(1e-4, color="0.6", lw=0.8, ls="--", label="error of the detector")
 left.set(xlabel="prior of an explosion", ylabel="posterior after the detector says yes")
+left.legend(frameon=False, loc="lower right")
 right.semilogx(priors, odds)
 right.axhline(0.0, color="0.6", lw=0.8)
 right.axvline(1e-4, color="0.6", lw=0.8, ls="--")

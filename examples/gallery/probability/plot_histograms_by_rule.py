@@ -41,7 +41,7 @@ costs = [th.binning.leave_one_out_cost(np.histogram(x, bins=k)[0], np.ptp(x) / k
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
 axes.plot(numbers, costs)
 axes.plot(numbers[np.argmin(costs)], min(costs), "o", color="tab:red")
-axes.set(xlabel="bins", ylabel="estimated error − ∫p*²")
+axes.set(xlabel="bins", ylabel="estimated error, up to a constant")
 plt.show()
 
 # %%
@@ -53,6 +53,6 @@ for d in (1, 2, 3, 6):
     grid = th.Histogram(bins=10).fit(rows)
     alone = th.Histogram(bins=10, factorised=True).fit(rows)
     print(
-        f"{d} columns: {grid.n_cells_:>7} cells, {grid.emptiness_:6.1%} empty; "
-        f"factorised: {alone.n_cells_} cells, {alone.emptiness_:.1%} empty"
+        f"{d} column{'s' * (d > 1)}: {grid.n_cells_} cells, {grid.emptiness_:.1%} of them empty; "
+        f"one histogram per column: {alone.n_cells_} cells, {alone.emptiness_:.1%} empty."
     )

@@ -62,8 +62,9 @@ right.set_title(f"Markov graph, alpha = {model.alpha_:.3f}")
 plt.show()
 
 # %%
-# A larger penalty gives fewer edges. Cross-validation prefers a small one, which keeps some weak
-# edges beside the strong ones; ``tol`` leaves them out of the graph.
+# A larger penalty gives fewer edges in the end, though an edge can also return on the way.
+# Cross-validation prefers a small penalty, which keeps some weak edges beside the strong ones;
+# ``tol`` leaves them out of the graph.
 
 figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
 alphas = np.geomspace(0.002, 1.0, 30)

@@ -40,6 +40,6 @@ left.legend(fontsize=8)
 for law, label in ((before, "prior"), (after, "posterior"), (next_trip, "next trip")):
     right.plot(minutes, law.density(minutes), label=f"{label}: N({law.mean:.1f}, {law.sigma:.2f}²)")
 right.plot([25, 45, 30, 50], [0] * 4, "|", color="black", ms=14, label="trips")
-right.set(xlabel="mean commuting time in minutes", title="Normal posterior of a mean")
+right.set(xlabel="commuting time in minutes", title="Normal posterior of a mean")
 right.legend(fontsize=8)
 plt.show()

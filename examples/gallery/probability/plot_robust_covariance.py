@@ -35,8 +35,9 @@ axes.legend(fontsize=9, loc="lower left")
 plt.show()
 
 # %%
-# `EllipticEnvelope` turns the robust distance into labels. Plotted against each other, the two
-# distances agree for the normal rows; for the outliers only the robust one is large.
+# `EllipticEnvelope` turns the robust distance into labels. By maximum likelihood the outliers are
+# no farther from the centre than many other rows; by the robust distance they are far from all of
+# them.
 
 envelope = th.EllipticEnvelope(contamination=0.2, random_state=0).fit(X)
 inside = envelope.predict(X) == 1
