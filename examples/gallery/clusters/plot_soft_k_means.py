@@ -29,5 +29,5 @@ for ax, temperature in zip(axes, (0.1, 2.0, 6.0), strict=False):
     ax.set_title(f"temperature {temperature:g}")
 spread = np.linalg.norm(paths - X.mean(axis=0), axis=2)
 axes[3].semilogx(temperatures, spread)
-axes[3].set(xlabel="temperature", title="distance of the three centres from the mean")
+axes[3].set(xlabel="temperature", ylabel="distance from the mean", title="the three centres")
 plt.show()

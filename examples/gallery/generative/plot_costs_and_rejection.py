@@ -36,7 +36,7 @@ for height, (name, rule) in enumerate(rules.items()):
     print(f'The rule "{name}" costs {cost:.4f} per row if a miss costs 5 and a rejection 0.25.')
     left.text(-2.9, -0.15 * (height + 1), name, va="center", fontsize=8, color="white")
 for label, color in colors.items():
-    left.barh([], [], color=color, label=f"decided: {label}")
+    left.fill_between([], [], color=color, label=f"decided: {label}")
 left.set(xlabel="x", xlim=(-3, 6), ylabel="probability", yticks=[0, 0.5, 1])
 left.legend(frameon=False, loc="center left")
 
