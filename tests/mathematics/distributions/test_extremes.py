@@ -220,3 +220,16 @@ def test_whole_numbers_beyond_float64_count_as_infinite():
 def test_uniform_of_any_width_has_a_variance():
     assert d.Uniform(0, 1e300).variance == np.inf
     assert d.Uniform(0, 1e150).variance == pytest.approx(1e300 / 12)
+
+
+def test_scale_of_light_tails_allows_for_heavier_ones():
+    """With df free, smaller scales are likely too: the interval contains that of df = 5."""
+    z = stats.norm.ppf((np.arange(50) + 0.5) / 50)
+    fit = d.StudentT.fit(z)
+    assert fit.estimates[2] == np.inf
+    low, high = fit.interval("scale")
+    alone = d.StudentT.fit(z, df=np.inf).interval("scale")
+    assert low < 0.95 * alone[0]
+    assert high == pytest.approx(alone[1], rel=0.05)
+    heavy = d.StudentT.fit(z, df=fit.interval("df")[0] * 1.05).estimates[1]
+    assert low <= heavy

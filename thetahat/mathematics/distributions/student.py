@@ -32,6 +32,8 @@ from thetahat.mathematics.parts import number
 
 LARGEST_DF = 1e8
 """Degrees of freedom from which Student's t equals the normal distribution in float64."""
+HEAVY = 10.0
+"""Degrees of freedom from which smaller scales are searched if the estimate is infinite."""
 LARGE_DF = 1e5
 """Degrees of freedom from which the size of the density is that of its expansion."""
 NEARLY_NORMAL = 1e6
@@ -221,7 +223,12 @@ def _with_df(fit: DistributionFit, source: Source, centre: float, unit: float) -
 
 def _with_lower_end(find: Any, problem: NegativeMean, near: Array, n: float, level: float) -> Array:
     lower = float(np.exp(profile_end(problem, near, 2, -1.0, n, level)))
-    return np.vstack([find(level), [[lower, np.inf]]])
+    ends = find(level)
+    # A smaller scale with heavier tails is also likely; the search starts where df has an effect.
+    heavy = np.append(near[:2], np.log(HEAVY))
+    scale = profile_end(problem, heavy, 1, -1 / np.sqrt(2 * n), n, level, problem.value(near))
+    ends[1, 0] = min(ends[1, 0], float(np.exp(scale)))
+    return np.vstack([ends, [[lower, np.inf]]])
 
 
 def _mean_derivatives(
