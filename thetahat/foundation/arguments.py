@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,16 +12,35 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 
 
-def numbers(value: Any, name: str, who: str, *, finite: bool = True) -> Array:
-    """An array of numbers, without NaN and, if `finite`, without infinity."""
+def shown(value: Any) -> str:
+    """A short form of a value for messages."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to print whole numbers of several thousand digits
+        return f"<a whole number of more than {int(value.bit_length() * 0.30):,} digits>"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def as_float(value: Any) -> float:
+    """A number as a float: infinite if it is beyond float64, and NaN if it is not a number."""
+    if not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+
+
+def numbers(value: Any, name: str, who: str, *, finite: bool | None = True) -> Array:
+    """An array of numbers, without NaN and, if `finite`, without infinity; with both if None."""
     try:
         found = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        shown = repr(value)
-        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
         raise ParameterError(
-            f"{who}: {name}={shown} must be a number or an array of numbers."
+            f"{who}: {name}={shown(value)} must be a number or an array of numbers."
         ) from None
+    if finite is None:
+        return found
     bad = ~np.isfinite(found) if finite else np.isnan(found)
     if bad.any():
         place = tuple(int(i) for i in np.argwhere(bad)[0])

@@ -37,10 +37,10 @@ MOST_THREADS = 1024
 def _check(name: str, value: object) -> None:
     whole = name == "threads"
     kind = Integral if whole else Real
-    if isinstance(value, bool) or not isinstance(value, kind) or not float(value) > 0:
+    if isinstance(value, bool) or not isinstance(value, kind) or not value > 0:  # type: ignore[operator]
         of = "whole number" if whole else "number"
         raise ParameterError(f"config: {name}={value!r} must be a positive {of}, or None.")
-    if whole and float(value) > MOST_THREADS:
+    if whole and value > MOST_THREADS:  # type: ignore[operator]
         raise ParameterError(
             f"config: threads={value!r} must be at most {MOST_THREADS}. Use about as many threads "
             "as the machine has cores."

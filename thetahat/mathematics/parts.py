@@ -11,9 +11,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import MISSING, field, fields, replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self, TypeVar
 
+from thetahat.foundation.arguments import as_float, shown
 from thetahat.foundation.errors import ParameterError
 
 
@@ -82,7 +83,7 @@ def require_number(
     The Python float keeps float32 arrays in float32, where a NumPy float64 number would not.
     """
     value = getattr(part, name)
-    number = float(value) if isinstance(value, Real) else math.nan
+    number = as_float(value)
     if (
         math.isfinite(number)
         and (above is None or number > above)
@@ -95,7 +96,8 @@ def require_number(
     limits = {">": above, "≥": at_least, "<": below, "≤": at_most}
     rule = " and ".join(f"{sign} {limit:g}" for sign, limit in limits.items() if limit is not None)
     raise ParameterError(
-        f"{type(part).__name__}({name}={value!r}): {name} must be a finite number {rule}."
+        f"{type(part).__name__}({name}={shown(value)}): {name} must be a finite number"
+        f"{' ' if rule else ''}{rule}."
     )
 
 

@@ -221,11 +221,23 @@ def best_width(
         ends = np.searchsorted(values, inner)
         counts = np.diff(reached[np.concatenate([[0], ends, [len(values)]])])
         if callable(cost):
-            value = float(cost(counts, width))
+            value = _cost_value(cost(counts, width), width)
         else:
             value = joint_cost(cost, float(counts @ counts), total, n_bins, width)
         found.append((value, -width))
     return float(-min(found)[1])
+
+
+def _cost_value(given: Any, width: float) -> float:
+    """The value of a user's cost as a number; NaN is refused."""
+    found = numbers(given, "cost(counts, width)", "best_width", finite=None)
+    if found.size != 1 or np.isnan(found).any():
+        what = f"shape {found.shape}" if found.size != 1 else "NaN"
+        raise ParameterError(
+            f"best_width: cost must return one number, infinity at worst, but it returned {what} "
+            f"for the width {width:g}. Return infinity for widths that are not to be chosen."
+        )
+    return float(found.reshape(()))
 
 
 def bin_counts(total: float) -> list[int]:

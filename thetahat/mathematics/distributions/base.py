@@ -10,23 +10,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import field
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
-from thetahat.foundation.arguments import numbers, require_level
+from thetahat.foundation.arguments import as_float, numbers, require_level, shown
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.fitting.rows import averages, column
-from thetahat.mathematics.distributions.integration import density_expectation
+from thetahat.mathematics.distributions.integration import density_expectation, values_of
 from thetahat.mathematics.parts import Part
 
 TAIL = 1e-15
 """Probability beyond which sums over a distribution are cut off."""
 MOST_TERMS = 10_000_000
 """Largest number of terms of a sum over a discrete distribution."""
+LARGEST = 1e308
+"""The largest whole number that is searched for a quantile."""
 HALVINGS = 1100
 """Enough to find any float64 by bisection."""
 
@@ -81,7 +83,8 @@ class Distribution(Part, ABC):
         -------
         array of the shape of x
         """
-        return np.exp(self.log_density(x))
+        with np.errstate(over="ignore"):  # a density may be larger than any float64
+            return np.exp(self.log_density(x))
 
     def log_density(self, x: Any) -> Array:
         """Compute log p(x), accurate where p(x) itself would underflow. Cost: O(1) per number.
@@ -97,7 +100,7 @@ class Distribution(Part, ABC):
         """
         values = numbers(x, "x", type(self).__name__, finite=False)
         low, high = self.support
-        inside = (values >= low) & (values <= high)
+        inside = (values >= low) & (values <= high) & np.isfinite(values)
         if self.discrete:
             inside &= values == np.floor(values)
         safe = np.where(inside, values, self._inner())
@@ -120,9 +123,10 @@ class Distribution(Part, ABC):
         low, high = self.support
         values = np.floor(values) if self.discrete else values
         safe = np.where((values >= low) & (values < high), values, self._inner())
+        safe = np.where(np.isfinite(safe), safe, self._inner())
         with np.errstate(over="ignore"):
             found = np.where(values < low, 0.0, np.where(values >= high, 1.0, self._cdf(safe)))
-        return np.asarray(found)
+        return np.asarray(np.where(values == -np.inf, 0.0, found))
 
     def quantile(self, probability: Any) -> Array:
         """Compute the smallest x with P(X ≤ x) ≥ probability. Cost: O(1) per number.
@@ -145,7 +149,8 @@ class Distribution(Part, ABC):
             )
         low, high = self.support
         safe = np.where((given > 0) & (given < 1), given, 0.5)
-        found = np.where(given == 0, low, np.where(given == 1, high, self._quantile(safe)))
+        with np.errstate(over="ignore"):
+            found = np.where(given == 0, low, np.where(given == 1, high, self._quantile(safe)))
         return np.asarray(found)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
@@ -181,7 +186,8 @@ class Distribution(Part, ABC):
         array of n values, integers if the distribution is discrete
         """
         require_size(n, type(self).__name__)
-        return self._draw(int(n), generator(random_state))
+        with np.errstate(over="ignore", under="ignore"):
+            return self._draw(int(n), generator(random_state))
 
     def log_likelihood(self, data: Any, sample_weight: Any = None) -> float:
         """Compute Σ wᵢ log p(xᵢ), the log-likelihood of independent values. Cost: O(n).
@@ -263,7 +269,7 @@ def expectation(distribution: Distribution, function: Callable[[Array], Array]) 
     if distribution.discrete:
         first, last = distribution.quantile([TAIL, 1 - TAIL]) + np.array([-50, 50])
         first, last = max(float(first), low), min(float(last), high)
-        if last - first > MOST_TERMS:
+        if np.isinf(first) or not last - first <= MOST_TERMS:
             raise ParameterError(
                 f"{type(distribution).__name__}: an expectation would be a sum of "
                 f"{last - first:.3g} terms, more than {MOST_TERMS:,}. Use the formula of the "
@@ -272,12 +278,8 @@ def expectation(distribution: Distribution, function: Callable[[Array], Array]) 
         x = np.arange(first, last + 1)
         p = distribution.density(x)
         x, p = x[p > 0], p[p > 0]
-        return float(np.sum(p * _values(function, x)))
+        return float(np.sum(p * values_of(distribution, function, x)))
     return density_expectation(distribution, function)
-
-
-def _values(function: Callable[[Array], Array], x: Array) -> Array:
-    return np.broadcast_to(np.asarray(function(x), dtype=np.float64), x.shape)
 
 
 def require_size(n: Any, who: str) -> None:
@@ -289,17 +291,18 @@ def require_size(n: Any, who: str) -> None:
 def least_whole(cdf: Callable[[Array], Array], probability: Array, guess: Array) -> Array:
     """The smallest k ≥ 0 with cdf(k) ≥ probability, by doubling from a guess and bisection."""
     low = np.full_like(probability, -1.0)
-    high = np.maximum(np.ceil(guess), 1.0)
-    while (short := cdf(high) < probability).any() and high.max() < 1e300:
-        low, high = np.where(short, high, low), np.where(short, 2 * high, high)
+    high = np.minimum(np.maximum(np.ceil(guess), 1.0), LARGEST)
+    while (short := (cdf(high) < probability) & (high < LARGEST)).any():
+        low = np.where(short, high, low)
+        high = np.where(short, np.minimum(2 * high, LARGEST), high)
     for _ in range(HALVINGS):
-        open_ = high - low > 1
+        open_ = high - low > np.maximum(1.0, 2e-16 * high)
         if not open_.any():
             break
-        middle = np.floor((low + high) / 2)
+        middle = np.floor(low / 2 + high / 2)
         below = cdf(np.maximum(middle, 0.0)) < probability
         low, high = np.where(open_ & below, middle, low), np.where(open_ & ~below, middle, high)
-    return high
+    return np.where((high >= LARGEST) & (cdf(high) < probability), np.inf, high)
 
 
 def maybe_infinite(default: float, *, above: float) -> Any:
@@ -309,9 +312,10 @@ def maybe_infinite(default: float, *, above: float) -> Any:
 
 def _at_most_infinite(part: Part, name: str, *, above: float) -> None:
     value = getattr(part, name)
-    if not isinstance(value, Real) or isinstance(value, bool) or not float(value) > above:
+    number = as_float(value)
+    if isinstance(value, bool) or not number > above:
         raise ParameterError(
-            f"{type(part).__name__}({name}={value!r}): {name} must be a number > {above:g}, or "
-            "infinity."
+            f"{type(part).__name__}({name}={shown(value)}): {name} must be a number > {above:g}, "
+            "or infinity."
         )
-    object.__setattr__(part, name, float(value))
+    object.__setattr__(part, name, number)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import betainc, betaincinv, betaln, digamma, polygamma, xlog1py, xlogy
+from scipy.special import betaln, digamma, polygamma
 
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.types import Array
@@ -19,6 +19,13 @@ from thetahat.mathematics.distributions.fitting.rows import (
     averages,
     column,
     require_spread,
+)
+from thetahat.mathematics.distributions.large_shapes import (
+    beta_cdf,
+    beta_quantile,
+    dirichlet_divergence,
+    dirichlet_entropy,
+    log_beta_kernel,
 )
 from thetahat.mathematics.parts import number
 
@@ -81,23 +88,20 @@ class Beta(Distribution):
 
     @property
     def entropy(self) -> float:
-        a, b = self.alpha, self.beta
-        return float(
-            betaln(a, b)
-            - (a - 1) * digamma(a)
-            - (b - 1) * digamma(b)
-            + (a + b - 2) * digamma(a + b)
-        )
+        return dirichlet_entropy(np.array([self.alpha, self.beta]))
 
     def _log_density(self, x: Array) -> Array:
         a, b = self.alpha, self.beta
-        return xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b)
+        inner = np.where((x > 0) & (x < 1), x, 0.5)
+        inside = log_beta_kernel(a, b, inner, 1 - inner) - np.log(inner) - np.log1p(-inner)
+        at_end = np.where(x > 0, _at_end(b, a), _at_end(a, b))
+        return np.where((x > 0) & (x < 1), inside, at_end)
 
     def _cdf(self, x: Array) -> Array:
-        return betainc(self.alpha, self.beta, x)
+        return beta_cdf(self.alpha, self.beta, x, 1 - x)
 
     def _quantile(self, probability: Array) -> Array:
-        return betaincinv(self.alpha, self.beta, probability)
+        return beta_quantile(self.alpha, self.beta, probability)
 
     def _draw(self, n: int, random: np.random.Generator) -> Array:
         return random.beta(self.alpha, self.beta, n)
@@ -127,14 +131,15 @@ class Beta(Distribution):
         )
 
     def _divergence(self, other: Self) -> float:
-        a, b, c, d = self.alpha, self.beta, other.alpha, other.beta
-        return float(
-            betaln(c, d)
-            - betaln(a, b)
-            + (a - c) * digamma(a)
-            + (b - d) * digamma(b)
-            + (c - a + d - b) * digamma(a + b)
-        )
+        mine, others = np.array([self.alpha, self.beta]), np.array([other.alpha, other.beta])
+        return dirichlet_divergence(mine, others)
+
+
+def _at_end(here: float, there: float) -> float:
+    """The logarithm of the density at an end with the shape `here`."""
+    if here == 1:
+        return float(np.log(there))
+    return float(np.copysign(np.inf, 1 - here))
 
 
 def _statistics(x: Array) -> Array:

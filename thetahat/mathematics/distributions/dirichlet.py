@@ -22,8 +22,15 @@ from thetahat.mathematics.distributions.beta import Beta
 from thetahat.mathematics.distributions.fitting.newton import newton_fit
 from thetahat.mathematics.distributions.fitting.result import DistributionFit
 from thetahat.mathematics.distributions.fitting.rows import Averages
+from thetahat.mathematics.distributions.large_shapes import (
+    dirichlet_divergence,
+    dirichlet_entropy,
+    log_dirichlet_kernel,
+)
 from thetahat.mathematics.parts import Part
 
+LARGE_SUM = 1e4
+"""Σα from which the density is computed without differences of large numbers."""
 SUM_ERROR = 1e-6
 """Largest difference from 1 of a row of shares."""
 
@@ -94,10 +101,7 @@ class Dirichlet(Part):
     @property
     def entropy(self) -> float:
         """The differential entropy −E log p(X) in nats, which may be negative."""
-        alpha = np.asarray(self.alpha)
-        total = alpha.sum()
-        spread = (total - alpha.size) * digamma(total) - ((alpha - 1) * digamma(alpha)).sum()
-        return float(_log_beta(alpha) + spread)
+        return dirichlet_entropy(np.asarray(self.alpha))
 
     def marginal(self, category: int) -> Beta:
         """The Beta distribution of one share. Cost: O(K).
@@ -155,6 +159,11 @@ class Dirichlet(Part):
         inside = (values >= 0).all(axis=-1) & (abs(values.sum(axis=-1) - 1) <= SUM_ERROR)
         with np.errstate(invalid="ignore"):
             logs = xlogy(alpha - 1, values).sum(axis=-1) - _log_beta(alpha)
+            if alpha.sum() > LARGE_SUM:
+                positive = (values > 0).all(axis=-1)
+                shares = np.where(values > 0, values, 1 / alpha.size)
+                kernel = log_dirichlet_kernel(alpha, shares) - np.log(shares).sum(axis=-1)
+                logs = np.where(positive, kernel, logs)
         return np.asarray(np.where(inside, logs, -np.inf))
 
     def density(self, x: Any) -> Array:
@@ -243,9 +252,7 @@ class Dirichlet(Part):
                 "must have the same number."
             )
         a, b = np.asarray(self.alpha), np.asarray(other.alpha)
-        return float(
-            _log_beta(b) - _log_beta(a) + ((a - b) * (digamma(a) - digamma(a.sum()))).sum()
-        )
+        return dirichlet_divergence(a, b)
 
 
 def _log_beta(alpha: Array) -> float:

@@ -13,6 +13,7 @@ from thetahat.mathematics.distributions.base import Distribution, expectation
 from thetahat.mathematics.distributions.beta import Beta
 from thetahat.mathematics.distributions.categorical import Categorical
 from thetahat.mathematics.distributions.gamma import Gamma, GammaLike
+from thetahat.mathematics.distributions.integration import values_of
 from thetahat.mathematics.distributions.uniform import Uniform
 
 
@@ -124,7 +125,7 @@ def jensen_gap(function: Callable[[Array], Array], distribution: Any) -> float:
             f"jensen_gap: {distribution!r} has no finite mean, which the gap needs. Use a "
             "distribution of one number with lighter tails."
         )
-    centre = float(np.asarray(function(np.asarray([law.mean])))[0])
+    centre = float(values_of(law, function, np.asarray([law.mean]))[0])
     return expectation(law, function) - centre
 
 

@@ -7,19 +7,34 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import betaln, digamma, fdtr, fdtri, polygamma, xlogy
+from scipy.special import betaln, digamma, fdtri, polygamma
 
 from thetahat.data.source import Source
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distributions.base import Distribution
+from thetahat.mathematics.distributions.base import Distribution, maybe_infinite
 from thetahat.mathematics.distributions.fitting.newton import newton_fit
 from thetahat.mathematics.distributions.fitting.result import DistributionFit, fit_arguments
 from thetahat.mathematics.distributions.fitting.rows import averages, column, require_spread
 from thetahat.mathematics.distributions.gamma import POSITIVE
+from thetahat.mathematics.distributions.large_shapes import (
+    HUGE_BETA,
+    LARGE_BETA,
+    LOG_ROOT_2PI,
+    beta_cdf,
+    beta_quantile,
+    binet,
+    gamma_cdf,
+    gamma_quantile,
+    log_beta_kernel,
+    log_gamma_kernel,
+    log_minus_digamma,
+)
 from thetahat.mathematics.parts import number
 
+TINY_DF = 0.01
+"""Half of the degrees of freedom below which draws are made of logarithms."""
 LARGEST_DF = 1e6
 """Degrees of freedom from which an estimate counts as infinite."""
 
@@ -36,7 +51,8 @@ class F(Distribution):
     df1 : float, default=1.0
         The degrees of freedom of the numerator (v₁). Must be positive.
     df2 : float, default=1.0
-        The degrees of freedom of the denominator (v₂). Must be positive.
+        The degrees of freedom of the denominator (v₂). Must be positive; infinity is the
+        distribution of Q₁/v₁, Gamma(v₁/2, v₁/2).
 
     Examples
     --------
@@ -46,46 +62,78 @@ class F(Distribution):
     """
 
     df1: float = number(1.0, above=0)
-    df2: float = number(1.0, above=0)
+    df2: float = maybe_infinite(1.0, above=0)
 
     name = "f"
     support = (0.0, np.inf)
 
     @property
     def mean(self) -> float:
-        return self.df2 / (self.df2 - 2) if self.df2 > 2 else np.inf
+        return 1 / (1 - 2 / self.df2) if self.df2 > 2 else np.inf
 
     @property
     def variance(self) -> float:
         a, b = self.df1, self.df2
         if b <= 4:
             return np.inf if b > 2 else np.nan
-        return 2 * (b / (b - 2)) ** 2 * (a + b - 2) / (a * (b - 4))
+        return 2 * self.mean**2 * ((1 - 2 / b) / a + 1 / b) / (1 - 4 / b)
 
     @property
     def mode(self) -> float:
         a, b = self.df1, self.df2
-        return max(a - 2, 0.0) / a * b / (b + 2)
+        return max(a - 2, 0.0) / a / (1 + 2 / b)
 
     @property
     def entropy(self) -> float:
         a, b = self.df1 / 2, self.df2 / 2
-        digammas = (1 - a) * digamma(a) - (1 + b) * digamma(b) + (a + b) * digamma(a + b)
-        return float(betaln(a, b) + digammas + np.log(b / a))
+        # log B + (1 − a)ψ(a) − (1 + b)ψ(b) + (a + b)ψ(a + b) + log(b/a), large terms cancelled.
+        numerator = LOG_ROOT_2PI - 0.5 * np.log(a) + binet(a) + (a - 1) * log_minus_digamma(a)
+        if np.isinf(b):
+            return float(numerator)
+        total = a + b
+        size = 0.5 * np.log1p(a / b) + binet(b) - binet(total)
+        digammas = (1 + b) * log_minus_digamma(b) - total * log_minus_digamma(total)
+        return float(numerator + size + digammas)
+
+    def _shares(self, x: Array) -> tuple[Array, Array]:
+        """The shares v₁x/(v₂ + v₁x) and v₂/(v₂ + v₁x), each with its own digits."""
+        with np.errstate(divide="ignore", over="ignore"):
+            ratio = np.exp(np.log(x) + (np.log(self.df1) - np.log(self.df2)))
+            usual = x * (self.df1 / self.df2) if 1e-300 < self.df1 / self.df2 < 1e300 else ratio
+            return 1 / (1 + 1 / usual), 1 / (1 + usual)
 
     def _log_density(self, x: Array) -> Array:
-        a, b = self.df1, self.df2
-        logs = 0.5 * a * np.log(a) + 0.5 * b * np.log(b) + xlogy(a / 2 - 1, x)
-        return logs - 0.5 * (a + b) * np.log(b + a * x) - betaln(a / 2, b / 2)
+        a, b = self.df1 / 2, self.df2 / 2
+        positive = np.where(x > 0, x, 1.0)
+        kernel = (
+            log_gamma_kernel(a, a * positive)
+            if np.isinf(b)
+            else log_beta_kernel(a, b, *self._shares(positive))
+        )
+        at_zero = 0.0 if a == 1 else np.copysign(np.inf, 1 - a)
+        return np.where(x > 0, kernel - np.log(positive), at_zero)
 
     def _cdf(self, x: Array) -> Array:
-        return fdtr(self.df1, self.df2, x)
+        a, b = self.df1 / 2, self.df2 / 2
+        return gamma_cdf(a, a * x) if np.isinf(b) else beta_cdf(a, b, *self._shares(x))
 
     def _quantile(self, probability: Array) -> Array:
-        return fdtri(self.df1, self.df2, probability)
+        a, b = self.df1 / 2, self.df2 / 2
+        if np.isinf(b):
+            return gamma_quantile(a, probability) / a
+        if max(a, b) < HUGE_BETA and min(a, b) < LARGE_BETA:
+            return np.asarray(fdtri(self.df1, self.df2, probability))
+        if a > b:  # the smaller share has more digits
+            with np.errstate(divide="ignore"):
+                return 1 / _odds(beta_quantile(b, a, 1 - probability), a, b)
+        return _odds(beta_quantile(a, b, probability), b, a)
 
     def _draw(self, n: int, random: np.random.Generator) -> Array:
-        return random.f(self.df1, self.df2, n)
+        a, b = self.df1 / 2, self.df2 / 2
+        if TINY_DF < min(a, b) and max(a, b) < HUGE_BETA:
+            return random.f(self.df1, self.df2, n)
+        logs = _log_means(a, n, random)
+        return np.exp(logs if np.isinf(b) else logs - _log_means(b, n, random))
 
     @classmethod
     @described_like(fit_arguments)
@@ -117,6 +165,22 @@ class F(Distribution):
                     "difference. Use Gamma.fit: as df2 grows, F approaches Gamma(df1/2, df1/2)."
                 )
         return fit
+
+
+def _odds(share: Array, most: float, least: float) -> Array:
+    """share/(1 − share)·most/least, where the quotient of the shapes may overflow."""
+    with np.errstate(divide="ignore", over="ignore"):
+        if most / least < 1e300:
+            return share * (most / least) / (1 - share)
+        return np.exp(np.log(share) - np.log1p(-share) + np.log(most) - np.log(least))
+
+
+def _log_means(shape: float, n: int, random: np.random.Generator) -> Array:
+    """log(G/shape) of Gamma draws G, which may be smaller than any float64."""
+    if shape > TINY_DF:
+        return np.log(random.standard_gamma(shape, n) / shape)
+    # G_k = G_{k+1}·U^{1/k} with uniform U.
+    return np.log(random.standard_gamma(shape + 1, n) / shape) + np.log1p(-random.random(n)) / shape
 
 
 def _logarithm(x: Array) -> Array:

@@ -10,13 +10,11 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import (
     digamma,
-    gammainc,
     gammaincinv,
     gammaln,
     lambertw,
     ndtri,
     polygamma,
-    xlogy,
 )
 
 from thetahat.data.source import Source
@@ -35,6 +33,15 @@ from thetahat.mathematics.distributions.fitting.rows import (
     averages,
     column,
     require_spread,
+)
+from thetahat.mathematics.distributions.large_shapes import (
+    LOG_ROOT_2PI,
+    binet,
+    deviance,
+    gamma_cdf,
+    gamma_quantile,
+    log_gamma_kernel,
+    log_minus_digamma,
 )
 from thetahat.mathematics.parts import number
 
@@ -76,19 +83,26 @@ class GammaLike(Distribution):
     @property
     def entropy(self) -> float:
         k, r = self._shape_and_rate()
-        return float(k - np.log(r) + gammaln(k) + (1 - k) * digamma(k))
+        # k + log Γ(k) + (1 − k)ψ(k), with the large terms cancelled.
+        size = 0.5 * np.log(k) + LOG_ROOT_2PI + binet(k)
+        return float(size + (k - 1) * log_minus_digamma(k) - np.log(r))
 
     def _log_density(self, x: Array) -> Array:
         k, r = self._shape_and_rate()
-        return xlogy(k - 1, x) + k * np.log(r) - r * x - gammaln(k)
+        y = r * x
+        with np.errstate(divide="ignore"):
+            inside = log_gamma_kernel(k, y) - np.log(x)
+            small = (x > 0) & (y < 1e-290)  # r·x may underflow to 0
+            inside = np.where(small, k * np.log(r) + (k - 1) * np.log(x) - gammaln(k), inside)
+        return np.where(x > 0, inside, np.log(r) if k == 1 else np.copysign(np.inf, 1 - k))
 
     def _cdf(self, x: Array) -> Array:
         k, r = self._shape_and_rate()
-        return gammainc(k, r * x)
+        return gamma_cdf(k, r * x)
 
     def _quantile(self, probability: Array) -> Array:
         k, r = self._shape_and_rate()
-        return gammaincinv(k, probability) / r
+        return gamma_quantile(k, probability) / r
 
     def _draw(self, n: int, random: np.random.Generator) -> Array:
         k, r = self._shape_and_rate()
@@ -96,9 +110,10 @@ class GammaLike(Distribution):
 
     def _divergence(self, other: Self) -> float:
         (k, r), (m, s) = self._shape_and_rate(), other._shape_and_rate()
-        return float(
-            (k - m) * digamma(k) - gammaln(k) + gammaln(m) + m * np.log(r / s) + k * (s / r - 1)
-        )
+        # E log p(X) with log Γ and ψ expanded: their large terms make the deviance of k and m·r/s.
+        sizes = 0.5 * (np.log(k) - np.log(m)) + binet(m) - binet(k)
+        means = deviance(m, k * (s / r))
+        return float(sizes + means - (k - m) * log_minus_digamma(k))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 
@@ -123,6 +124,25 @@ def density_expectation(law: Law, function: Function) -> float:
     return float(value / mass)
 
 
+def values_of(law: Any, function: Function, x: Array) -> Array:
+    """f at possible values of a distribution; an error unless it gives one number for each."""
+    given = function(x)
+    found = numbers(given, "the result of the function", "expectation", finite=None)
+    if found.shape not in ((), (1,), x.shape):
+        raise ParameterError(
+            f"{law!r}: the function must return one number for each value that it is given, but "
+            f"its result has shape {found.shape} for values of shape {x.shape}. Write it with "
+            "NumPy functions of the whole array."
+        )
+    found = np.broadcast_to(found, x.shape)
+    if np.isnan(found).any():
+        raise ParameterError(
+            f"{law!r}: the function is NaN at x = {x[np.isnan(found)][0]:g}, which is a possible "
+            "value. Give a function that is defined on the whole support."
+        )
+    return found
+
+
 def _halves(law: Law) -> tuple[_Half, _Half]:
     low, high = law.support
     first, middle, third = (float(each) for each in law.quantile([0.25, 0.5, 0.75]))
@@ -193,13 +213,7 @@ def _weighted(law: Law, function: Function, half: _Half, t: Array) -> tuple[Arra
         counts &= np.isfinite(x) & (weights < np.inf)
         values = np.zeros(x.shape)
         if counts.any():
-            found = np.asarray(function(x[counts]), dtype=np.float64)
-            values[counts] = np.broadcast_to(found, (int(counts.sum()),))
-    if np.isnan(values).any():
-        raise ParameterError(
-            f"{law!r}: the function is NaN at x = {x[np.isnan(values)][0]:g}, which is a possible "
-            "value. Give a function that is defined on the whole support."
-        )
+            values[counts] = values_of(law, function, x[counts])
     return np.where(counts, weights, -np.inf), values
 
 

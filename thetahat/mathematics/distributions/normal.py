@@ -16,9 +16,8 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.base import Distribution
 from thetahat.mathematics.distributions.fitting.result import DistributionFit, MapFit, fit_arguments
 from thetahat.mathematics.distributions.fitting.rows import column
+from thetahat.mathematics.distributions.large_shapes import LOG_ROOT_2PI
 from thetahat.mathematics.parts import number
-
-LOG_ROOT_2PI = 0.5 * float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)

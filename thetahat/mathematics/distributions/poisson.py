@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import betainc, gammaln, ndtri, pdtr, xlog1py, xlogy
+from scipy.special import gammaln, ndtri, xlogy
 
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import ParameterError
@@ -17,11 +17,20 @@ from thetahat.mathematics.distributions.fitting.intervals import rate_intervals
 from thetahat.mathematics.distributions.fitting.result import DistributionFit, MapFit, fit_arguments
 from thetahat.mathematics.distributions.fitting.rows import Averages, Support, averages, column
 from thetahat.mathematics.distributions.gamma import Gamma
+from thetahat.mathematics.distributions.large_shapes import (
+    beta_cdf,
+    deviance,
+    gamma_cdf,
+    log_beta_kernel,
+    log_gamma_kernel,
+)
 from thetahat.mathematics.parts import number
 
 COUNTS = Support(0, whole=True, remedy="Give counts of events, without scaling them.")
 
 
+LARGEST_RATE = 9.2e18
+"""Largest rate whose counts fit into 64-bit integers."""
 MANY = 1e3
 """Rate from which the entropy is that of its expansion in 1/λ, to rounding."""
 
@@ -37,7 +46,8 @@ class _Count(Distribution):
         return expectation(self, lambda x: -self.log_density(x))
 
     def _quantile(self, probability: Array) -> Array:
-        guess = self.mean + ndtri(probability) * self.standard_deviation
+        with np.errstate(invalid="ignore"):
+            guess = np.nan_to_num(self.mean + ndtri(probability) * self.standard_deviation)
         return least_whole(self._cdf, probability, np.maximum(guess, 0.0))
 
 
@@ -88,13 +98,17 @@ class Poisson(_Count):
         return float(0.5 * np.log(2 * np.pi * np.e * rate) - correction)
 
     def _log_density(self, x: Array) -> Array:
-        return xlogy(x, self.rate) - gammaln(x + 1) - self.rate
+        if self.rate == 0:
+            return np.where(x == 0, 0.0, -np.inf)
+        positive = np.maximum(x, 1.0)
+        return np.where(x > 0, log_gamma_kernel(positive, self.rate) - np.log(positive), -self.rate)
 
     def _cdf(self, x: Array) -> Array:
-        return pdtr(x, self.rate)
+        return gamma_cdf(x + 1, self.rate, upper=True)
 
     def _draw(self, n: int, random: np.random.Generator) -> Array:
-        return random.poisson(self.rate, n)
+        remedy = "Draw from Normal(rate, rate**0.5) instead: it differs less than rounding does."
+        return _counts(random, np.broadcast_to(self.rate, (n,)), self, remedy)
 
     @classmethod
     @described_like(fit_arguments)
@@ -140,7 +154,7 @@ class Poisson(_Count):
     def _divergence(self, other: Self) -> float:
         if other.rate == 0:
             return 0.0 if self.rate == 0 else np.inf
-        return float(xlogy(self.rate, self.rate / other.rate) + other.rate - self.rate)
+        return float(deviance(self.rate, other.rate))
 
 
 @dataclass(frozen=True)
@@ -186,15 +200,28 @@ class NegativeBinomial(_Count):
         return np.nan if whole else float(max(np.floor(peak), 0.0))
 
     def _log_density(self, x: Array) -> Array:
-        r = self.size
-        ways = gammaln(x + r) - gammaln(x + 1) - gammaln(r)
-        return ways + xlogy(r, self.p) + xlog1py(x, -self.p)
+        r, p = self.size, self.p
+        positive = np.maximum(x, 1.0)
+        inside = log_beta_kernel(r, positive, p, 1 - p) - np.log(positive)
+        return np.where(x > 0, inside, r * np.log(p))
 
     def _cdf(self, x: Array) -> Array:
-        return betainc(self.size, x + 1, self.p)
+        return beta_cdf(self.size, x + 1, self.p, 1 - self.p)
 
     def _draw(self, n: int, random: np.random.Generator) -> Array:
-        return random.negative_binomial(self.size, self.p, n)
+        rates = random.standard_gamma(self.size, n) * ((1 - self.p) / self.p)
+        remedy = "Draw from Gamma(size, p/(1 − p)) instead: it differs less than rounding does."
+        return _counts(random, rates, self, remedy)
+
+
+def _counts(random: np.random.Generator, rates: Array, law: Distribution, remedy: str) -> Array:
+    """Poisson counts of these rates; an error if they do not fit into int64."""
+    if rates.size and not rates.max() <= LARGEST_RATE:
+        raise ParameterError(
+            f"{law!r}.sample: counts are drawn as 64-bit integers, which end at about 9.2e18, but "
+            f"the expected number of events is {rates.max():.3g}. {remedy}"
+        )
+    return random.poisson(rates)
 
 
 def _statistics(x: Array) -> Array:

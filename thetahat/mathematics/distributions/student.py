@@ -27,11 +27,15 @@ from thetahat.mathematics.distributions.fitting.rows import (
     column,
     require_spread,
 )
-from thetahat.mathematics.distributions.normal import LOG_ROOT_2PI
+from thetahat.mathematics.distributions.large_shapes import LOG_ROOT_2PI, log_minus_digamma
 from thetahat.mathematics.parts import number
 
 LARGEST_DF = 1e8
 """Degrees of freedom from which Student's t equals the normal distribution in float64."""
+HEAVY = 10.0
+"""Degrees of freedom from which smaller scales are searched if the estimate is infinite."""
+LARGE_DF = 1e5
+"""Degrees of freedom from which the size of the density is that of its expansion."""
 NEARLY_NORMAL = 1e6
 """Degrees of freedom from which the interval is searched if the estimate is infinite."""
 
@@ -86,11 +90,11 @@ class StudentT(Distribution):
 
     @property
     def entropy(self) -> float:
-        if self.df > LARGEST_DF:
+        if np.isinf(self.df):
             return float(LOG_ROOT_2PI + 0.5 + np.log(self.scale))
         half = (self.df + 1) / 2
-        spread = half * (digamma(half) - digamma(self.df / 2))
-        return float(spread + np.log(self.df) / 2 + betaln(self.df / 2, 0.5) + np.log(self.scale))
+        gap = np.log1p(1 / self.df) + log_minus_digamma(self.df / 2) - log_minus_digamma(half)
+        return float(half * gap + _log_size(self.df) + np.log(self.scale))
 
     def _z(self, x: Array) -> Array:
         return (x - self.location) / self.scale
@@ -99,10 +103,10 @@ class StudentT(Distribution):
         return _log_density(self._z(x), self.df) - np.log(self.scale)
 
     def _cdf(self, x: Array) -> Array:
-        return ndtr(self._z(x)) if self.df > LARGEST_DF else stdtr(self.df, self._z(x))
+        return ndtr(self._z(x)) if np.isinf(self.df) else stdtr(self.df, self._z(x))
 
     def _quantile(self, probability: Array) -> Array:
-        z = ndtri(probability) if self.df > LARGEST_DF else stdtrit(self.df, probability)
+        z = ndtri(probability) if self.df > NEARLY_NORMAL**2 else stdtrit(self.df, probability)
         return self.location + self.scale * z
 
     def _draw(self, n: int, random: np.random.Generator) -> Array:
@@ -183,9 +187,18 @@ def _middle(source: Source) -> tuple[float, float]:
 
 
 def _log_density(z: Array, df: float) -> Array:
-    if df > LARGEST_DF:
+    if np.isinf(df):
         return -0.5 * z * z - LOG_ROOT_2PI
-    return -0.5 * (df + 1) * np.log1p(z * z / df) - 0.5 * np.log(df) - betaln(df / 2, 0.5)
+    ratio = np.abs(z) / np.sqrt(df)
+    logs = np.where(ratio < 1, np.log1p(ratio * ratio), 2 * np.log(np.hypot(1.0, ratio)))
+    return -0.5 * (df + 1) * logs - _log_size(df)
+
+
+def _log_size(df: float) -> float:
+    """log(√ν·B(ν/2, ½)), which approaches log √(2π)."""
+    if df > LARGE_DF:
+        return LOG_ROOT_2PI + 0.25 / df
+    return float(0.5 * np.log(df) + betaln(df / 2, 0.5))
 
 
 def _made(cls: type[StudentT], known: float | None, *theta: float) -> StudentT:
@@ -210,7 +223,12 @@ def _with_df(fit: DistributionFit, source: Source, centre: float, unit: float) -
 
 def _with_lower_end(find: Any, problem: NegativeMean, near: Array, n: float, level: float) -> Array:
     lower = float(np.exp(profile_end(problem, near, 2, -1.0, n, level)))
-    return np.vstack([find(level), [[lower, np.inf]]])
+    ends = find(level)
+    # A smaller scale with heavier tails is also likely; the search starts where df has an effect.
+    heavy = np.append(near[:2], np.log(HEAVY))
+    scale = profile_end(problem, heavy, 1, -1 / np.sqrt(2 * n), n, level, problem.value(near))
+    ends[1, 0] = min(ends[1, 0], float(np.exp(scale)))
+    return np.vstack([ends, [[lower, np.inf]]])
 
 
 def _mean_derivatives(

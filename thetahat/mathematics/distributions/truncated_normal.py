@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, partial
-from numbers import Real
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
+from thetahat.foundation.arguments import as_float, shown
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -22,14 +22,24 @@ from thetahat.mathematics.distributions.fitting.rows import (
     column,
     require_spread,
 )
-from thetahat.mathematics.distributions.normal import LOG_ROOT_2PI
+from thetahat.mathematics.distributions.large_shapes import LOG_ROOT_2PI
+from thetahat.mathematics.distributions.normal_window import (
+    far_shares,
+    far_steps,
+    is_narrow,
+    log_mass,
+    mass_from,
+    mass_within,
+    mean_density,
+    narrow_quantile,
+    window_moments,
+)
 from thetahat.mathematics.parts import number
 
-PANELS, NODES = 12, 20
+FAR = 8.0
+"""Standard deviations of the window from the location from which it is described by its end."""
 FLAT = 1000.0
 """Multiple of the range of the values from which a scale counts as infinite."""
-WIDEST = 12.0
-"""Standard deviations beyond which the normal density is 0 for moments."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +79,22 @@ class TruncatedNormal(Distribution):
         super().__post_init__()
         for name in ("low", "high"):
             value = getattr(self, name)
-            if not isinstance(value, Real) or isinstance(value, bool) or np.isnan(float(value)):
+            if isinstance(value, bool) or np.isnan(as_float(value)):
                 raise ParameterError(
-                    f"TruncatedNormal({name}={value!r}): {name} must be a number or infinity."
+                    f"TruncatedNormal({name}={shown(value)}): {name} must be a number or infinity."
                 )
-            object.__setattr__(self, name, float(value))
+            object.__setattr__(self, name, as_float(value))
         if not self.low < self.high:
             raise ParameterError(
                 f"TruncatedNormal(low={self.low:g}, high={self.high:g}): high must be greater than "
                 "low. Swap them, or widen the interval."
+            )
+        if not np.isfinite(self._distance):
+            end = self.low if self.low > self.location else self.high
+            raise ParameterError(
+                f"TruncatedNormal(location={self.location:g}, scale={self.scale:g}): the nearest "
+                f"end, {end:g}, must be a finite number of standard deviations from the location, "
+                "but the quotient is larger than any float64. Use a larger scale."
             )
 
     @property
@@ -95,15 +112,31 @@ class TruncatedNormal(Distribution):
 
     @property
     def _is_narrow(self) -> bool:
-        return bool(_narrow(self._ends[0], self._width))
+        return bool(is_narrow(self._ends[0], self._width))
+
+    @property
+    def _distance(self) -> float:
+        """Standard deviations from the location to the nearest end; 0 if it lies between them."""
+        a, b = self._ends
+        return max(a, -b, 0.0)
+
+    @property
+    def _is_far(self) -> bool:
+        return self._distance > FAR and not self._is_narrow
+
+    def _away(self, x: Array) -> tuple[Array, Array]:
+        """Standard deviations from x to the nearest and to the other end."""
+        to_low, to_high = (x - self.low) / self.scale, (self.high - x) / self.scale
+        return (to_low, to_high) if self.low > self.location else (to_high, to_low)
 
     @property
     def mean(self) -> float:
-        return float(self.location + self.scale * _moments(*self._ends)[0])
+        shift, nearest = window_moments(*self._ends, self._width)[0], self.mode
+        return float(min(max(nearest + self.scale * shift, self.low), self.high))
 
     @property
     def variance(self) -> float:
-        return float(self.scale * (self.scale * _moments(*self._ends)[1]))
+        return float(self.scale * (self.scale * window_moments(*self._ends, self._width)[1]))
 
     @property
     def mode(self) -> float:
@@ -111,17 +144,21 @@ class TruncatedNormal(Distribution):
 
     @property
     def entropy(self) -> float:
-        mean, variance = _moments(*self._ends)[:2]
+        shift, variance = window_moments(*self._ends, self._width)[:2]
+        a, b = self._ends
         if self._is_narrow:
-            centre = self._ends[0] + self._width / 2
-            square = variance + (mean - centre) * (mean + centre)
-            return float(self._log_flat() + square / 2)
-        square = variance + mean * mean
-        return float(np.log(self.scale) + LOG_ROOT_2PI + log_mass(*self._ends) + square / 2)
+            half, centre = self._width / 2, a + self._width / 2
+            away = shift - (half if a > 0 else -half if b < 0 else centre)
+            return float(self._log_flat() + (variance + away * away) / 2 + centre * away)
+        square = variance + shift * shift
+        if self._distance > 0:
+            whole = np.log(mass_within(self._distance, self._width))
+            return float(np.log(self.scale) + whole + self._distance * abs(shift) + square / 2)
+        return float(np.log(self.scale) + LOG_ROOT_2PI + log_mass(a, b) + square / 2)
 
     def _log_flat(self) -> float:
         """−log p at the middle of a narrow interval, whose density is nearly flat."""
-        average = np.log(_average(self._ends[0], np.asarray(self._width)))
+        average = np.log(mean_density(self._ends[0], np.asarray(self._width)))
         return float(np.log(self.scale) + np.log(self._width) + average)
 
     def _log_density(self, x: Array) -> Array:
@@ -130,20 +167,35 @@ class TruncatedNormal(Distribution):
             centre = self._ends[0] + self._width / 2
             away = (x - self.low) / self.scale - self._width / 2
             return -0.5 * away * (away + 2 * centre) - self._log_flat()
+        if self._is_far:
+            near = self._away(x)[0]
+            whole = np.log(mass_within(self._distance, self._width))
+            return -near * (self._distance + near / 2) - whole - np.log(self.scale)
         return -0.5 * z * z - np.log(self.scale) - LOG_ROOT_2PI - log_mass(*self._ends)
 
     def _cdf(self, x: Array) -> Array:
         a, b = self._ends
         if self._is_narrow:
-            return np.minimum(_mass_from(a, (x - self.low) / self.scale, self._width), 1.0)
+            return np.minimum(mass_from(a, (x - self.low) / self.scale, self._width), 1.0)
+        if self._is_far:
+            near, rest = self._away(x)
+            within, beyond = far_shares(self._distance, self._width, near, rest)
+            return within if a > 0 else beyond
         z = (x - self.location) / self.scale
-        return np.exp(np.minimum(log_mass(a, z) - log_mass(a, b), 0.0))
+        with np.errstate(invalid="ignore"):  # z = −∞ for an x of −1e300
+            logs = np.minimum(log_mass(a, z) - log_mass(a, b), 0.0)
+            return np.exp(np.where(np.isnan(logs), -np.inf, logs))
 
     def _quantile(self, probability: Array) -> Array:
         a, b = self._ends
         if self._is_narrow:
-            steps = _narrow_quantile(a, self._width, probability)
+            steps = narrow_quantile(a, self._width, probability)
             return np.clip(self.low + self.scale * steps, self.low, self.high)
+        if self._is_far:
+            within, beyond = (probability, 1 - probability)[:: 1 if a > 0 else -1]
+            steps = self.scale * far_steps(self._distance, self._width, within, beyond)
+            found = self.low + steps if a > 0 else self.high - steps
+            return np.clip(found, self.low, self.high)
         total = log_mass(a, b)
         if a > 0:  # count from the upper end, where log Φ(−z) is accurate
             log_above = np.logaddexp(log_ndtr(-b), np.log1p(-probability) + total)
@@ -207,100 +259,6 @@ class TruncatedNormal(Distribution):
         return fit
 
 
-def log_mass(a: Any, b: Any) -> Any:
-    """log(Φ(b) − Φ(a)) without loss of digits in the tails."""
-    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    flipped = a > 0
-    low, high = np.where(flipped, -b, a), np.where(flipped, -a, b)
-    upper, lower = log_ndtr(high), log_ndtr(low)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        far = upper + np.log(-np.expm1(lower - upper))
-        width = high - low
-        narrow = _narrow(low, width)
-        if narrow.any():
-            a, width = np.where(narrow, low, 0.0), np.where(narrow, width, 1.0)
-            centre = a + width / 2
-            near = np.log(_average(a, width)) - 0.5 * centre * centre - LOG_ROOT_2PI + np.log(width)
-            far = np.where(narrow, near, far)
-        return np.where(low == high, -np.inf, far)[()]
-
-
-def _narrow(a: Any, width: Any) -> Any:
-    """Whether φ varies so little over [a, a + width] that one Gauss rule integrates it exactly."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray((width <= 1) & (np.abs(a + width / 2) * width <= 4))
-
-
-def _average(a: Any, width: Array) -> Array:
-    """The average of φ(z)/φ(centre) over [a, a + width]."""
-    nodes, weights = _one_panel()
-    half = width[..., None] / 2
-    away, centre = half * nodes, np.asarray(a)[..., None] + half
-    return np.asarray(np.exp(-away * (centre + away / 2)) @ weights / 2)
-
-
-def _mass_from(a: float, steps: Array, width: float) -> Array:
-    """The share of [a, a + steps] in the mass of [a, a + width], for a narrow interval."""
-    # Both averages are relative to their own centres, which differ by (width − steps)/2.
-    gap = (width - steps) / 2
-    turn = np.exp(gap * (a + (width + steps) / 4))
-    share = _average(a, np.asarray(steps)) / _average(a, np.asarray(width))
-    return np.asarray(steps / width * turn * share)
-
-
-def _narrow_quantile(a: float, width: float, probability: Array) -> Array:
-    """The steps from a to the quantiles of a narrow interval, by Newton's method."""
-    tilt = (a + width / 2) * width  # the density falls nearly like e^{−tilt·s}, 0 ≤ s ≤ 1
-    s = probability
-    if abs(tilt) > 1e-8:
-        s = -np.log1p(probability * np.expm1(-tilt)) / tilt
-    whole = _average(a, np.asarray(width))
-    for _ in range(4):
-        away = width * (s - 0.5)
-        slope = np.exp(-away * (a + width / 2 + away / 2)) / whole
-        s = np.clip(s - (_mass_from(a, s * width, width) - probability) / slope, 0.0, 1.0)
-    return s * width
-
-
-@cache
-def _one_panel() -> tuple[Array, Array]:
-    return np.polynomial.legendre.leggauss(NODES)
-
-
-@cache
-def _nodes() -> tuple[Array, Array]:
-    """Nodes and weights on [−1, 1]: Gauss-Legendre on equal panels."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    middles = (2 * np.arange(PANELS) + 1) / PANELS - 1
-    return (middles[:, None] + nodes / PANELS).ravel(), np.tile(weights / PANELS, PANELS)
-
-
-def _moments(a: float, b: float) -> tuple[float, float, float, float]:
-    """Mean, variance, Cov(z, z²) and Var(z²) of a standard normal z in [a, b], by quadrature.
-
-    The range is cut off where the density is less than e^{−72} of its largest value, so that the
-    formulas have no differences of nearly equal numbers far in a tail.
-    """
-    peak = min(max(0.0, a), b)
-    reach = min(WIDEST, 2 * WIDEST * 3 / max(abs(peak), 1e-300))
-    low, high = max(a, peak - max(reach, 0.0)), min(b, peak + reach)
-    if peak == 0:
-        low, high = max(a, -WIDEST), min(b, WIDEST)
-    nodes, weights = _nodes()
-    step = (high - low) / 2 * (nodes + 1)
-    # Relative to the peak: z² − peak² = (z − peak)(z + peak).
-    offset = step + (low - peak)
-    density = weights * np.exp(-0.5 * offset * (offset + 2 * peak))
-    density /= density.sum()
-    shift = float(density @ offset)
-    away = offset - shift
-    mean = peak + shift
-    variance = float(density @ away**2)
-    # z² − E z² = away² + 2·mean·away − variance
-    square = away**2 + 2 * mean * away - variance
-    return mean, variance, float(density @ (away * square)), float(density @ square**2)
-
-
 def _exponential_variance(a: float, b: float) -> float:
     """The variance of the density ∝ e^{θx} on [a, b] whose mean is 0.
 
@@ -346,7 +304,8 @@ def _derivatives(
     at = -location / scale  # the mean of the values is 0
     square = variance / scale**2 + at * at
     value = -square / 2 - np.log(scale) - LOG_ROOT_2PI - log_mass(a, b)
-    expected, spread, cross, fourth = _moments(a, b)
+    shift, spread, cross, fourth = window_moments(a, b, (high - low) / scale)
+    expected = min(max(a, 0.0), b) + shift
     first, second = at - expected, square - (spread + expected * expected)
     gradient = np.array([first, second]) / scale
     tilt = -2 * first - cross

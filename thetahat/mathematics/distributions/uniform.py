@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from thetahat.foundation.arguments import as_float, shown
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -76,7 +77,8 @@ class Uniform(Distribution):
 
     @property
     def variance(self) -> float:
-        return (self.high - self.low) ** 2 / 12
+        width = self.high - self.low
+        return width * width / 12
 
     @property
     def mode(self) -> float:
@@ -145,11 +147,11 @@ class Uniform(Distribution):
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and bool(np.isfinite(value))
+    return bool(np.isfinite(as_float(value)))
 
 
 def _refuse(low: Any) -> float:
-    raise ParameterError(f"Uniform.fit: low={low!r} must be a finite number, or None.")
+    raise ParameterError(f"Uniform.fit: low={shown(low)} must be a finite number, or None.")
 
 
 def _nothing(x: Array) -> Array:

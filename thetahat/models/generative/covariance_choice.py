@@ -18,11 +18,15 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_moments import ClassMoments, codes_of
 from thetahat.estimator.parameters import Range
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.covariance_shrinkage import ledoit_wolf_intensity, shrunk
 from thetahat.models.generative.class_model import dense_float64
 from thetahat.models.generative.gaussian import spread_of
+
+ASYMMETRY = 1e-8
+"""Largest relative difference that counts as rounding."""
 
 covariance_estimators = Range(
     lambda value: value is None or (hasattr(value, "fit") and not isinstance(value, type)),
@@ -117,9 +121,44 @@ def _estimated(model: Any, source: Source) -> Callable[[int], Array]:
         estimator.fit(dense_float64(source.X[rows]), **given)
         if not hasattr(estimator, "covariance_"):
             raise ParameterError(f"{who}: {name} does not have a covariance_ attribute.")
-        return np.asarray(estimator.covariance_, dtype=np.float64)
+        label = model.classes_.tolist()[code]
+        return _checked(estimator.covariance_, source.n_features, f"{who}: {name}", label)
 
     return covariance
+
+
+def _checked(given: Any, d: int, who: str, label: Any) -> Array:
+    """The covariance of a class; an error unless it is finite, symmetric and semi-definite."""
+    found = numbers(given, "covariance_", who, finite=None)
+    rule = "covariance_ must be a finite, symmetric, positive semi-definite matrix"
+    remedy = "Use an estimator such as th.LedoitWolf() or th.OAS()."
+    if found.shape != (d, d):
+        raise ParameterError(
+            f"{who}: {rule} of shape ({d}, {d}), but for class {label!r} it has shape "
+            f"{found.shape}. {remedy}"
+        )
+    if not np.isfinite(found).all():
+        row, column = np.argwhere(~np.isfinite(found))[0]
+        raise ParameterError(
+            f"{who}: {rule}, but for class {label!r} covariance_[{row}, {column}] is "
+            f"{found[row, column]:g}. {remedy}"
+        )
+    gap = np.abs(found - found.T)
+    if gap.max() > ASYMMETRY * np.abs(found).max():
+        row, column = np.unravel_index(int(gap.argmax()), gap.shape)
+        raise ParameterError(
+            f"{who}: {rule}, but for class {label!r} covariance_[{row}, {column}] is "
+            f"{found[row, column]:g} and covariance_[{column}, {row}] is "
+            f"{found[column, row]:g}. {remedy}"
+        )
+    spread = spread_of(np.diagonal(found))
+    least = float(np.linalg.eigvalsh(found / spread / spread[:, None])[0])
+    if least < -ASYMMETRY * d or np.diagonal(found).min() < 0:
+        raise ParameterError(
+            f"{who}: {rule}, but for class {label!r} the matrix with its columns scaled to unit "
+            f"variance has the eigenvalue {least:.3g}. {remedy}"
+        )
+    return found
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,20 @@ def joint_of(
     return scores
 
 
+def rows_beyond(scores: Array) -> Array:
+    """The rows so far from every class that all squared distances overflow, as numbers."""
+    if np.add.reduce(scores, axis=None) != -np.inf:
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(np.isneginf(scores).all(axis=1))
+
+
+def scores_beyond(squares: Array, size: Array, levels: Array) -> Array:
+    """Scores of such rows up to a constant for each, from the squares of rows divided by size."""
+    least = np.where(np.isneginf(levels), np.inf, squares).min(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        return levels - 0.5 * (squares - least) * size[:, None] * size[:, None]
+
+
 def unwhitening(root: Array, spread: Array | None = None) -> Array:
     """B (r × d) with Σ = BᵀB, from A and the spreads; a singular Σ needs the latter."""
     if root.shape[0] == root.shape[1]:

@@ -21,7 +21,7 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.models.generative.class_model import ClassModel, dense_float64
 from thetahat.models.generative.class_priors import any_priors, class_priors, log_priors
-from thetahat.models.generative.gaussian import LOG_2PI
+from thetahat.models.generative.gaussian import LOG_2PI, rows_beyond
 
 AT_ONCE = 1 << 16
 """Differences between rows and centroids up to which they are computed at once."""
@@ -226,11 +226,20 @@ class NearestCentroid(ClassModel):
     def _scores(self, rows: Matrix) -> Array:
         _require_euclidean(self)
         centred = (dense_float64(rows) - self._centre) / self._scale
-        return self._log_priors - 0.5 * _squares(centred, self._scaled)
+        scores = self._log_priors - 0.5 * _squares(centred, self._scaled)
+        if (beyond := rows_beyond(scores)).size:
+            # The square of the row is the same for all classes: what is left is linear.
+            linear = product(np.nan_to_num(centred[beyond]), self._scaled.T)
+            level = self._log_priors - 0.5 * np.einsum("ij,ij->i", self._scaled, self._scaled)
+            scores[beyond] = linear + level
+        return scores
 
     def _joint(self, rows: Matrix) -> Array:
         known = ~np.isnan(dense_float64(rows))
-        return self._scores(rows) - (known @ (np.log(self._scale) + 0.5 * LOG_2PI))[:, None]
+        _require_euclidean(self)
+        centred = (dense_float64(rows) - self._centre) / self._scale
+        scores = self._log_priors - 0.5 * _squares(centred, self._scaled)
+        return scores - (known @ (np.log(self._scale) + 0.5 * LOG_2PI))[:, None]
 
     def decision_function(self, X: Any) -> Array:
         """Compute the scores δ_c(x); for two classes their difference.

@@ -32,6 +32,8 @@ from thetahat.models.generative.gaussian import (
     diagonal_whitening,
     missing_patterns,
     restored,
+    rows_beyond,
+    scores_beyond,
     spread_of,
     whitened,
     whitening,
@@ -262,6 +264,19 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         # As scikit-learn, without the constant −½d log 2π, which all classes have in common.
         return scores if scores.ndim == 1 else scores + 0.5 * self._apart.shape[1] * LOG_2PI
 
+    def _scores(self, rows: Matrix) -> Array:
+        scores = self._joint(rows)
+        if (beyond := rows_beyond(scores)).size:
+            centred = np.nan_to_num(dense_float64(rows[beyond]) - self._centre)
+            size = np.abs(centred).max(axis=1)
+            squares = np.empty((len(beyond), len(self._apart)))
+            for code, root in enumerate(self._roots):
+                away = centred / size[:, None] - self._apart[code] / size[:, None]
+                away = whitened(away, root)
+                np.einsum("ij,ij->i", away, away, out=squares[:, code])
+            scores[beyond] = scores_beyond(squares, size, self._levels)
+        return scores
+
     def _joint(self, rows: Matrix) -> Array:
         centred = dense_float64(rows) - self._centre
         count = len(self._apart)
@@ -269,7 +284,8 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         if beside is not None and centred.size * count <= AT_ONCE:
             away = product(centred, beside[0])
             away -= beside[1]
-            distance = np.square(away, out=away).reshape(len(away), count, -1).sum(axis=2)
+            away = away.reshape(len(away), count, -1)
+            distance = np.einsum("ijk,ijk->ij", away, away)  # which overflows without a warning
         else:
             distance = np.empty((len(centred), count))
             for code in range(count):

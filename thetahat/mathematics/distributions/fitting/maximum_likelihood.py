@@ -13,7 +13,7 @@ import numpy as np
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.data.validation import as_source
-from thetahat.foundation.arguments import numbers
+from thetahat.foundation.arguments import numbers, shown
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
@@ -213,7 +213,21 @@ def simulate_estimates(
             "values."
         )
     random = generator(random_state)
-    fits = [estimate(distribution.sample(n, random)) for _ in range(repetitions)]
+    fits = []
+    for _ in range(repetitions):
+        fits.append(estimate(distribution.sample(n, random)))
+        if not isinstance(fits[-1], DistributionFit):
+            raise ParameterError(
+                f"{who}: fit must return a DistributionFit, which has names and estimates, but it "
+                f"returned {shown(fits[-1])} of type {type(fits[-1]).__name__}. Return the result "
+                "of the fit of a distribution or of maximum_likelihood."
+            )
+        if fits[-1].names != fits[0].names:
+            raise ParameterError(
+                f"{who}: fit must estimate the same parameters in every repetition, but it "
+                f"estimated {fits[0].names} first and {fits[-1].names} later. Fix the number of "
+                "parameters, for example n_categories of Categorical.fit."
+            )
     return SimulatedEstimates(fits[0].names, np.stack([each.estimates for each in fits]))
 
 
@@ -247,7 +261,8 @@ def _total(block: Block) -> Averages:
 def _check_shape(log_density: LogDensity, source: Source, theta: Array, who: str) -> None:
     """Evaluate the function on the first rows, so that mistakes show before the search."""
     first = next(iter(source.blocks())).take(slice(0, 5))
-    found = np.asarray(log_density(*_arguments(first), theta))
+    result = log_density(*_arguments(first), theta)
+    found = numbers(result, "the result of log_density", who, finite=None)
     if found.shape != (first.n_rows,):
         raise ParameterError(
             f"{who}: log_density returned shape {found.shape} for {first.n_rows} rows, but it must "

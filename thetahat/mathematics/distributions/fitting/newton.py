@@ -234,10 +234,22 @@ def profile_intervals(problem: Any, u: Array, n: float, level: float) -> Array:
     return found
 
 
-def profile_end(problem: Any, u: Array, j: int, unit: float, n: float, level: float) -> float:
-    """Where the root of the deviance of the profile reaches the quantile; ±∞ if nowhere."""
+def profile_end(
+    problem: Any,
+    u: Array,
+    j: int,
+    unit: float,
+    n: float,
+    level: float,
+    best: float | None = None,
+) -> float:
+    """Where the root of the deviance of the profile reaches the quantile; ±∞ if nowhere.
+
+    The search starts from u, which is the minimum unless its value is given as `best`.
+    """
     target = likelihood_quantile(n - len(u), len(u) > 1, level)
-    best, tangent = problem.value(u), _tangent(problem, u, j)
+    best = problem.value(u) if best is None else best
+    tangent = _tangent(problem, u, j)
     path = [(0.0, np.delete(u, j))]
     is_log = problem.positive[j]
 

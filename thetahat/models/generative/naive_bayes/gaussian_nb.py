@@ -19,6 +19,8 @@ from thetahat.estimator.generative_classifier import GenerativeClassifier, class
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
+from thetahat.models.generative.class_model import dense_float64
+from thetahat.models.generative.gaussian import rows_beyond, scores_beyond
 from thetahat.models.generative.naive_bayes.class_summary import SummarisedClasses
 
 SMALLEST_VARIANCE = 1e-300
@@ -125,6 +127,19 @@ class GaussianNB(SummarisedClasses, GenerativeClassifier):
     def _column_words(self, column: int) -> str:
         names = getattr(self, "feature_names_in_", None)
         return f"Column {column if names is None else repr(str(names[column]))}"
+
+    def _scores(self, rows: Matrix) -> Array:
+        scores = self._joint(rows)
+        if (beyond := rows_beyond(scores)).size:
+            far = np.nan_to_num(dense_float64(rows[beyond]) - self.theta_.mean(axis=0))
+            size = np.abs(far).max(axis=1)
+            apart = self.theta_ - self.theta_.mean(axis=0)
+            squares = np.empty((len(beyond), len(apart)))
+            for code, factor in enumerate(self._factor):
+                away = far / size[:, None] - apart[code] / size[:, None]
+                squares[:, code] = 2.0 * (away * away) @ factor
+            scores[beyond] = scores_beyond(squares, size, self._constant)
+        return scores
 
     def _joint(self, rows: Matrix) -> Array:
         if not isinstance(rows, np.ndarray):
