@@ -94,7 +94,7 @@ class TwoBlocks(RegressorMixin, XScores):
         X : array-like, sparse, table or Source of shape (n, d)
             Rows to transform, with the same columns as in `fit`.
         y : array-like of shape (n,) or (n, n_targets), optional
-            Targets to transform.
+            Targets to transform, with the same columns as in `fit`.
         copy : bool, default=True
             Has no effect, because X and y are never changed. Accepted for compatibility with
             scikit-learn.
@@ -123,7 +123,7 @@ class TwoBlocks(RegressorMixin, XScores):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Training rows.
+            Training rows with finite numbers.
         y : array-like of shape (n,) or (n, n_targets), optional
             Target values. Leave it out if X is a `Source`.
         **params : dict
@@ -146,7 +146,7 @@ class TwoBlocks(RegressorMixin, XScores):
         X : array-like or table of shape (n, n_components)
             Scores of X, as returned by `transform`.
         y : array-like of shape (n, n_components), optional
-            Scores of y.
+            Scores of y, as returned by `transform`.
 
         Returns
         -------
