@@ -38,6 +38,7 @@ FAMILIES = (
     "graphical",
     "clusters",
     "mixture",
+    "latent",
     "neighbors",
     "real_data",
     "combination",

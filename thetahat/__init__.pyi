@@ -59,6 +59,9 @@ from thetahat.models.covariance.oas import OAS as OAS
 from thetahat.models.covariance.oas import oas as oas
 from thetahat.models.covariance.shrunk_covariance import ShrunkCovariance as ShrunkCovariance
 from thetahat.models.covariance.shrunk_covariance import shrunk_covariance as shrunk_covariance
+from thetahat.models.decomposition.completion.matrix_completion import MatrixCompletion as MatrixCompletion
+from thetahat.models.decomposition.cross.pls_classifier import PLSClassifier as PLSClassifier
+from thetahat.models.decomposition.cross.pls_regression import PLSRegression as PLSRegression
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
@@ -296,6 +299,7 @@ __all__ = [
     "LogisticRegression",
     "LogisticRegressionCV",
     "MarkovGraph",
+    "MatrixCompletion",
     "MinCovDet",
     "MiniBatchKMeans",
     "MonomialExpansion",
@@ -318,6 +322,8 @@ __all__ = [
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
     "PCA",
+    "PLSClassifier",
+    "PLSRegression",
     "PairwiseMetricLearner",
     "Perceptron",
     "PoissonRegressor",

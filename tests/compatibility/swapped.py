@@ -27,6 +27,7 @@ import thetahat as th
 PACKAGES = (
     "covariance",
     "cluster",
+    "cross_decomposition",
     "decomposition",
     "discriminant_analysis",
     "ensemble",

@@ -1,0 +1,1 @@
+"""Directions of X and y that vary together: partial least squares and its relatives."""
