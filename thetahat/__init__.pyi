@@ -60,6 +60,7 @@ from thetahat.models.covariance.oas import oas as oas
 from thetahat.models.covariance.shrunk_covariance import ShrunkCovariance as ShrunkCovariance
 from thetahat.models.covariance.shrunk_covariance import shrunk_covariance as shrunk_covariance
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
+from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
 from thetahat.models.decomposition.principal.random_projection import GaussianRandomProjection as GaussianRandomProjection
@@ -252,6 +253,7 @@ __all__ = [
     "ExtraTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "FactorAnalysis",
     "FeatureMap",
     "GaussianMixture",
     "GaussianNB",

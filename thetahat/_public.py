@@ -70,6 +70,7 @@ _BY_MODULE = {
     "thetahat.models.covariance.oas": ("OAS", "oas"),
     "thetahat.models.covariance.shrunk_covariance": ("ShrunkCovariance", "shrunk_covariance"),
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),
+    "thetahat.models.decomposition.factors.factor_analysis": ("FactorAnalysis",),
     "thetahat.models.decomposition.principal.incremental_pca": ("IncrementalPCA",),
     "thetahat.models.decomposition.principal.pca": ("PCA",),
     "thetahat.models.decomposition.principal.random_projection": (
