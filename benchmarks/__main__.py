@@ -29,6 +29,7 @@ FAMILIES = (
     "bayes",
     "selection",
     "evaluation",
+    "factors",
     "adaboost",
     "tree",
     "density",

@@ -1,0 +1,1 @@
+"""Latent factors: factor analysis, non-negative factors and independent components."""
