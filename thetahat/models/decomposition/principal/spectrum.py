@@ -23,7 +23,13 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import SMALLEST_ROOT, Moments, means, moments
+from thetahat.data.summaries.moments import (
+    SMALLEST_ROOT,
+    Moments,
+    count_used_rows,
+    means,
+    moments,
+)
 from thetahat.foundation.products import product
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
@@ -73,7 +79,7 @@ def full_spectrum(source: InMemory, *, centre: bool, scale: Array | None = None)
         )
     square = float(np.sum(values.astype(np.float64) ** 2))
     directions = with_fixed_signs(directions)
-    return Spectrum(_count(source), about.weight, mean, values, directions, square)
+    return Spectrum(count_used_rows(source), about.weight, mean, values, directions, square)
 
 
 def covariance_spectrum(source: Source, *, centre: bool, scale: Array | None = None) -> Spectrum:
@@ -194,7 +200,7 @@ def randomized_spectrum(
         squares, turn = squares[::-1][:k], turn[:, ::-1][:, :k]
         directions = (basis @ turn).T
     return Spectrum(
-        _count(source),
+        count_used_rows(source),
         weight,
         operator.mean,
         np.sqrt(np.maximum(squares, 0.0)),
@@ -250,7 +256,12 @@ def lanczos_spectrum(
     d = source.n_features
     if not operator.square() > 0:  # rows of zeros, which ARPACK refuses
         return Spectrum(
-            _count(source), weight, operator.mean, np.zeros(k), np.eye(k, d), operator.square()
+            count_used_rows(source),
+            weight,
+            operator.mean,
+            np.zeros(k),
+            np.eye(k, d),
+            operator.square(),
         )
     whole = LinearOperator((d, d), matvec=lambda v: operator(v.reshape(d, 1))[:, 0], dtype=float)
     with one_blas_thread():
@@ -259,14 +270,9 @@ def lanczos_spectrum(
     order = np.argsort(squares)[::-1]
     values = np.sqrt(np.maximum(squares[order], 0.0))
     directions = with_fixed_signs(np.ascontiguousarray(vectors[:, order].T))
-    return Spectrum(_count(source), weight, operator.mean, values, directions, operator.square())
-
-
-def _count(source: Source) -> int:
-    """Number of rows of positive weight."""
-    if not source.has_weight:
-        return source.n_rows
-    return int(sum(int((np.asarray(block.row_weights) > 0).sum()) for block in source.blocks()))
+    return Spectrum(
+        count_used_rows(source), weight, operator.mean, values, directions, operator.square()
+    )
 
 
 def start_generator(random_state: RandomState) -> np.random.Generator:
