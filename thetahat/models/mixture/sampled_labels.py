@@ -46,8 +46,8 @@ def sampled_labels(
     seed = int(rng.integers(2**63))
 
     def ended(outcome: Outcome) -> Run:
-        bound, components, *about = best
-        return Run(components, tuple(bounds), outcome, "sampled", change, *about, bound)
+        bound, components, sums, centres = best
+        return Run(components, tuple(bounds), outcome, "sampled", change, sums, centres, bound)
 
     try:
         for step in range(1, max_iter + 1):

@@ -217,7 +217,7 @@ def _clustered(
             max_steps=LLOYD_STEPS,
             watch=limited,
         )
-        if not np.array_equal(problem.centres, found.theta):
+        if problem.centres is None or not np.array_equal(problem.centres, found.theta):
             problem.assign(found.theta)
     nearest = problem.label.astype(np.int64)
     return found.theta, nearest if labels is None else np.where(labels >= 0, labels, nearest)
