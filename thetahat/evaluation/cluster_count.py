@@ -151,7 +151,8 @@ def how_many_clusters(
         raise DataError(f"{who}: X holds NaN or infinity. Impute or leave out these rows.")
     if distinct <= 2 * k_max:
         raise DataError(
-            f"{who}: X has {distinct} distinct rows, but k_max={k_max} needs more than "
+            f"{who}: X has {distinct} distinct {'row' if distinct == 1 else 'rows'}, but "
+            f"k_max={k_max} needs more than "
             f"{2 * k_max}, because clusters of halves are compared. Use a smaller k_max."
         )
     random = generator(random_state)

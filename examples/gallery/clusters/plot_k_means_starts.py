@@ -23,7 +23,7 @@ models = {init: th.KMeans(7, init=init, n_init=40, random_state=0).fit(X) for in
 best = min(models.values(), key=lambda model: model.inertia_)
 worst = th.KMeans(7, init=X[np.argsort(X[:, 0])[:7]]).fit(X)
 
-ks = np.arange(3, 15)
+ks = np.arange(1, 15)
 losses = [th.KMeans(k, n_init=20, random_state=0).fit(X).restarts_ for k in ks]
 elbow = th.elbow(ks, losses)
 count = th.how_many_clusters(X, k_max=10, n_references=10, n_halves=5, random_state=0)

@@ -216,9 +216,23 @@ def test_an_elbow_is_a_number_with_a_curve():
     assert "elbow is at 3" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("losses", "k", "scale"),
+    [
+        ([10.0, 5.0, 1.0, 0.9, 0.8, 1e-30], 3, "linear"),
+        ([10.0, 5.0, 1.0, 0.9, 0.8, 0.0], 3, "linear"),
+        ([10.0, 5.0, 1.0, 1e-30, 1e-30, 1e-31], 4, "log"),
+        ([3.0, 0.0, -1.0, -1.1, -1.2, -1.3], 3, "linear"),
+    ],
+)
+def test_the_elbow_of_losses_near_zero_or_below(losses, k, scale):
+    found = th.elbow(range(1, 7), losses)
+    assert (found, found.scale) == (k, scale)
+
+
 def test_an_elbow_of_repeated_losses_has_a_band():
     random = np.random.default_rng(6)
-    losses = np.array([[100.0], [40.0], [12.0], [10.0], [9.0]]) + random.normal(0, 2, (5, 30))
+    losses = np.array([[100.0], [40.0], [12.0], [10.0], [9.0]]) + random.normal(0, 1, (5, 30))
     found = th.elbow([1, 2, 3, 4, 5], losses)
     assert found == 3.0
     for low, high, own in zip(found.low, found.high, losses, strict=True):

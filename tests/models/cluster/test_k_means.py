@@ -299,6 +299,14 @@ def test_a_time_limit_keeps_the_best_so_far():
     assert len(model.restarts_) == 1
 
 
+def test_the_elbow_of_seven_equal_groups_on_a_circle():
+    turn = 2 * np.pi * np.arange(7) / 7
+    groups = 6 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    X = np.repeat(groups, 40, axis=0) + np.random.default_rng(0).standard_normal((280, 2))
+    losses = [th.KMeans(k, n_init=5, random_state=0).fit(X).inertia_ for k in range(1, 13)]
+    assert int(th.elbow(range(1, 13), losses)) == 7
+
+
 def test_the_elbow_of_the_losses_of_restarts():
     X = heaps(n=500, d=2, k=4, seed=0)
     ks = range(1, 9)

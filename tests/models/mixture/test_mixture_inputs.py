@@ -7,9 +7,15 @@ from sklearn.exceptions import ConvergenceWarning
 import thetahat as th
 from thetahat.models.mixture.components import KINDS
 
+EXACT = th.results.Outcome.EXACT
+
 
 def rows(n=40, d=2, seed=0):
     return np.random.default_rng(seed).standard_normal((n, d))
+
+
+def heaps():
+    return rows(200) + np.repeat([[0.0, 0.0], [2.0, 2.0]], 100, axis=0)
 
 
 def test_more_components_than_rows_is_an_error():
@@ -100,9 +106,16 @@ def test_equal_rows_without_added_variance_are_an_error(kind):
 
 def test_rows_far_from_all_components_have_probabilities():
     model = th.GaussianMixture(2, random_state=0).fit(rows())
-    shares = model.predict_proba([[1e200, 0.0], [1e8, 1e8]])
+    shares = model.predict_proba([[1e100, 0.0], [1e8, 1e8]])
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+
+
+def test_rows_whose_distances_overflow_have_no_component():
+    model = th.GaussianMixture(2, random_state=0).fit(rows())
     assert model.log_density([[1e200, 0.0]])[0] == -np.inf
+    for ask in (model.predict, model.predict_proba):
+        with pytest.raises(th.errors.DataError, match="row 1 is so far"):
+            ask([[0.0, 0.0], [1e200, 0.0]])
 
 
 def test_bad_arguments_of_a_fitted_mixture_are_errors():
@@ -152,19 +165,122 @@ def test_covariances_beyond_the_memory_are_an_error_before_they_are_made():
         th.GaussianMixture(3).fit(X)
 
 
-def test_the_last_state_is_a_valid_mixture_after_an_interrupt(monkeypatch):
-    from thetahat.models.mixture import expectation_maximisation
+@pytest.mark.parametrize("method", ["em", "gradient", "sampled"])
+@pytest.mark.parametrize("n_init", [1, 3])
+def test_an_interrupt_keeps_the_best_components_so_far(monkeypatch, method, n_init):
+    from thetahat.models.mixture import components
 
-    def interrupted(*arguments, **params):
-        raise KeyboardInterrupt
+    X, passes = heaps(), []
+    of_block = components.sums_of_block
 
-    model = th.GaussianMixture(2, random_state=0).fit(rows())
-    before = model.means_.copy()
-    monkeypatch.setattr(expectation_maximisation, "pass_over", interrupted)
+    def interrupted(*arguments):
+        passes.append(None)
+        if len(passes) > 7:
+            raise KeyboardInterrupt
+        return of_block(*arguments)
+
+    for module in ("components", "sampled_labels"):
+        name = f"thetahat.models.mixture.{module}.sums_of_block"
+        monkeypatch.setattr(name, interrupted)
+    model = th.GaussianMixture(2, method=method, n_init=n_init, tol=1e-9, random_state=0)
     with pytest.raises(KeyboardInterrupt):
-        model.fit(rows(seed=5))
-    np.testing.assert_array_equal(model.means_, before)
-    assert np.isfinite(model.log_density(rows())).all()
+        model.set_params(max_iter=100 if n_init == 1 else 4).fit(X)
+    assert model.solution_.outcome is th.results.Outcome.INTERRUPTED
+    monkeypatch.undo()
+    assert model.score(X) > th.GaussianMixture(2, max_iter=0, random_state=0).fit(X).score(X)
+
+
+def test_the_solution_reports_the_iterations():
+    X = heaps()
+    for method in ("em", "gradient", "sampled"):
+        model = th.GaussianMixture(2, method=method, random_state=0).fit(X)
+        solution = model.solution_
+        assert solution.steps == model.n_iter_
+        np.testing.assert_allclose(solution.value, -model.lower_bound_)
+        np.testing.assert_allclose(solution.trace, -model.lower_bounds_)
+        np.testing.assert_array_equal(solution.theta[:2], model.weights_)
+    assert th.GaussianMixture(2).fit(X, labels=X[:, 0] > 0).solution_.outcome is EXACT
+    with pytest.warns(ConvergenceWarning):
+        short = th.GaussianMixture(2, tol=0.0, max_iter=2, random_state=0).fit(X)
+    assert short.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED
+
+
+def test_callbacks_see_every_iteration_and_can_stop_the_fit():
+    class Third:
+        def __init__(self):
+            self.steps = []
+
+        def setup(self, estimator, context):
+            pass
+
+        teardown = setup
+
+        def on_fit_task_begin(self, estimator, context, **more):
+            pass
+
+        def on_fit_task_end(self, estimator, context, **more):
+            if context.task_name == "step":
+                self.steps.append(context.task_id)
+                return len(self.steps) == 3
+            return False
+
+    X = heaps()
+    for method in ("em", "gradient", "sampled"):
+        callback = Third()
+        model = th.GaussianMixture(2, tol=0.0, method=method, random_state=0)
+        with pytest.warns(ConvergenceWarning):
+            model.set_callbacks(callback).fit(X)
+        assert len(callback.steps) == model.n_iter_ == 3
+        assert model.solution_.outcome is th.results.Outcome.INTERRUPTED
+
+
+def test_rows_of_weight_0_do_not_count_as_rows():
+    weight = np.zeros(40)
+    weight[:2] = 1.0
+    with pytest.raises(th.errors.DataError, match="n_samples = 2 of positive weight"):
+        th.GaussianMixture(3).fit(rows(), sample_weight=weight)
+
+
+def test_a_warm_start_of_other_shapes_is_an_error():
+    for change in ({"n_components": 3}, {"covariance_type": "diag"}):
+        model = th.GaussianMixture(2, warm_start=True, random_state=0).fit(rows())
+        with pytest.raises(th.errors.ParameterError, match="warm_start=False"):
+            model.set_params(**change).fit(rows())
+    model = th.GaussianMixture(2, warm_start=True, random_state=0).fit(rows())
+    with pytest.raises(th.errors.ParameterError, match="warm_start=False"):
+        model.fit(rows(d=3))
+
+
+def test_a_start_that_collapses_does_not_spoil_the_others():
+    X = rows(60)
+    model = th.GaussianMixture(
+        3, reg_covar=0.0, init_params="random_from_data", n_init=20, random_state=0
+    ).fit(X)
+    assert np.isneginf(model.restart_bounds_).any()
+    assert np.isfinite(model.lower_bound_)
+    with pytest.raises(th.errors.DataError, match="increase reg_covar"):
+        th.GaussianMixture(2, reg_covar=0.0, n_init=3).fit(np.repeat(rows(2), 5, axis=0))
+
+
+def test_attributes_beyond_single_precision_are_an_error():
+    with pytest.raises(th.errors.DataError, match="covariances_ exceeds the range of float32"):
+        th.GaussianMixture(2, random_state=0).fit((1e20 * rows()).astype(np.float32))
+
+
+def test_criteria_of_weighted_rows_equal_those_of_repeated_rows():
+    X = rows()
+    weight = np.arange(40) % 3
+    model = th.GaussianMixture(2, random_state=0).fit(X)
+    for criterion in (model.bic, model.aic):
+        both = criterion(X, sample_weight=weight), criterion(np.repeat(X, weight, axis=0))
+        np.testing.assert_allclose(*both)
+
+
+def test_a_wrong_label_is_named():
+    labels = np.zeros(40)
+    labels[7] = 5.0
+    with pytest.raises(th.errors.DataError, match=r"row 7 has 5\.0"):
+        th.GaussianMixture(2).fit(rows(), labels=labels)
 
 
 def test_a_component_without_rows_keeps_its_mean_and_covariance():

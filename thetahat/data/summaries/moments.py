@@ -206,6 +206,13 @@ def means(source: Source) -> Means:
     return source.reduce(_summarise_means)
 
 
+def count_used_rows(source: Source) -> int:
+    """Number of rows of positive weight."""
+    if not source.has_weight:
+        return source.n_rows
+    return sum(int(np.count_nonzero(np.asarray(each.row_weights) > 0)) for each in source.blocks())
+
+
 def _summarise_means(block: Block) -> Means:
     weight = block.row_weights
     total = float(weight.sum())

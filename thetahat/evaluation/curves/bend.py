@@ -19,8 +19,8 @@ from thetahat.foundation.types import Array
 class Elbow:
     """A falling curve L(k), its band and its elbow; converts to a number, the k of the elbow.
 
-    Formula: the k farthest below the straight line from the first point to the last. Cost:
-    O(points) memory.
+    Formula: the k farthest below the straight line from the first point to the last, of log L(k)
+    if ``scale`` is "log". Cost: O(points) memory.
 
     Attributes
     ----------
@@ -37,6 +37,8 @@ class Elbow:
         repetitions.
     level : float
         Confidence level of the band.
+    scale : str
+        The scale of the losses on which the elbow was found, "log" or "linear".
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Elbow:
     high: Array | None
     agreement: float | None
     level: float
+    scale: str = "linear"
 
     def __float__(self) -> float:
         return self.value
@@ -89,7 +92,7 @@ class Elbow:
         axes.plot(self.values, self.losses, "o-")
         axes.plot(self.values[[0, -1]], self.losses[[0, -1]], color="0.6", lw=0.8, ls="--")
         axes.axvline(self.value, color="C3", lw=1, label=f"elbow at {self.value:g}")
-        axes.set(xlabel="k", ylabel="L(k)")
+        axes.set(xlabel="k", ylabel="L(k)", yscale=self.scale)
         axes.legend(frameon=False)
 
 
@@ -99,7 +102,10 @@ def elbow(values: Any, losses: Any, *, level: float = 0.95) -> Elbow:
     Use it to choose a number of clusters or components.
 
     Formula: the k farthest below the straight line from the first point to the last, with both axes
-    scaled to [0, 1]. Repeated losses are averaged, L̄ ± t_{r−1}·s/√r. Cost: O(points).
+    scaled to [0, 1]. Losses are compared by their ratios, on a logarithmic scale, because the first
+    of several equal groups lower the loss far more than the last one; on a linear scale if some are
+    not positive or no point of log L(k) lies below the line. Repeated losses are averaged,
+    L̄ ± t_{r−1}·s/√r. Cost: O(points).
 
     Parameters
     ----------
@@ -131,26 +137,34 @@ def elbow(values: Any, losses: Any, *, level: float = 0.95) -> Elbow:
         )
     sample(repeated.ravel(), "losses", 3)
     mean, count = repeated.mean(axis=1), repeated.shape[1]
-    value = _bend(k, mean)
+    value, scale = _bend(k, mean)
     if count == 1:
-        return Elbow(value, k, mean, None, None, None, level)
+        return Elbow(value, k, mean, None, None, None, level, scale)
     from scipy.special import stdtrit
 
     half = -stdtrit(count - 1, (1 - level) / 2) * repeated.std(axis=1, ddof=1) / np.sqrt(count)
     # The mean of losses that are never negative is not negative either.
     low = np.maximum(mean - half, 0.0) if repeated.min() >= 0 else mean - half
     falling = [column for column in repeated.T if column[0] > column[-1]]
-    agreement = sum(_bend(k, column) == value for column in falling) / count
-    return Elbow(value, k, mean, low, mean + half, agreement, level)
+    agreement = sum(_bend(k, column)[0] == value for column in falling) / count
+    return Elbow(value, k, mean, low, mean + half, agreement, level, scale)
 
 
-def _bend(k: Array, loss: Array) -> float:
-    across = (k - k[0]) / (k[-1] - k[0])
-    drop = loss[0] - loss[-1]
-    if not drop > 0:
+def _bend(k: Array, loss: Array) -> tuple[float, str]:
+    """The k of the elbow, and the scale of the losses on which it lies."""
+    if not loss[0] > loss[-1]:
         raise DataError(
             f"elbow: the losses do not fall ({loss[0]:g} at the first value, {loss[-1]:g} at the "
             "last), so the curve has no elbow. Give losses that fall as k grows."
         )
-    below = (1 - across) - (loss - loss[-1]) / drop
-    return float(k[int(below.argmax())])
+    if loss.min() > 0:
+        below = _below_line(k, np.log(loss))
+        if below[1:-1].max() > 0:
+            return float(k[int(below.argmax())]), "log"
+    return float(k[int(_below_line(k, loss).argmax())]), "linear"
+
+
+def _below_line(k: Array, loss: Array) -> Array:
+    """How far each point lies below the line from the first to the last, with axes in [0, 1]."""
+    across = (k - k[0]) / (k[-1] - k[0])
+    return np.asarray((1 - across) - (loss - loss[-1]) / (loss[0] - loss[-1]))

@@ -112,11 +112,12 @@ class CentreModel(
 
     def _require_enough_rows(self, source: Source, n_used: int) -> None:
         if n_used < self.n_clusters:
-            rows = "rows of positive weight" if n_used < source.n_rows else "rows"
+            rows = "row" if n_used == 1 else "rows"
+            rows += " of positive weight" if n_used < source.n_rows else ""
             raise DataError(
                 f"{type(self).__name__}: n_samples={n_used} should be >= "
-                f"n_clusters={self.n_clusters}, because every cluster needs a row; there are "
-                f"{n_used} {rows}. Use fewer clusters."
+                f"n_clusters={self.n_clusters}, because every cluster needs a row; there "
+                f"{'is' if n_used == 1 else 'are'} {n_used} {rows}. Use fewer clusters."
             )
 
 

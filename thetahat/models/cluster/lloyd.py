@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.types import Array
@@ -54,6 +55,26 @@ class Rows:
             return None
         return weight / weight.sum()
 
+    def sample(self, size: int, random: np.random.Generator) -> Rows:
+        """Some random rows, in memory, drawn by their weights; all rows if there are few."""
+        n, chance = self.source.n_rows, self.chance
+        if size >= n:
+            return self
+        if chance is not None and size >= self.n_used:
+            numbers = np.flatnonzero(chance)
+            block = chosen_rows(self.source, numbers)
+        else:  # the weights are in the draw
+            numbers = np.sort(random.choice(n, size, replace=False, p=chance))
+            block = replace(chosen_rows(self.source, numbers), weight=None)
+        source = InMemory(
+            X=block.X,
+            weight=block.weight,
+            n_features=block.X.shape[1],
+            dtype=self.source.dtype,
+            has_weight=block.weight is not None,
+        )
+        return Rows(source, self.who)
+
     def take(self, numbers: Array) -> Array:
         """Some of the rows, dense."""
         return np.ascontiguousarray(dense_rows(chosen_rows(self.source, numbers)), dtype=np.float64)
@@ -73,12 +94,15 @@ def _sums_about(block: Block, origin: Array) -> ClusterSums:
 
 
 class Partition:
-    """The problem of one start: assigns the rows to centres, and moves centres to their means."""
+    """The problem of one start: assigns the rows to centres, and moves centres to their means.
+
+    ``known`` holds the cluster of every row where it is known, and −1 where it is not.
+    """
 
     convex = False
 
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
+    def __init__(self, rows: Rows, known: Array | None = None) -> None:
+        self.rows, self.known = rows, known
         n = rows.source.n_rows
         self.label = np.zeros(n, dtype=np.int32)
         self.square = np.zeros(n)
@@ -106,7 +130,20 @@ class Partition:
         part = slice(block.start, block.start + block.n_rows)
         label, square = self.label[part], self.square[part]
         changed = find_nearest(contiguous(block.X), centres, label, square, self._lower[part])
+        if self.known is not None:
+            label, square = self._with_known(block, centres.values, self.known[part], label, square)
         return cluster_sums(block, centres.values, label, square, changed)
+
+    def _with_known(
+        self, block: Block, centres: Array, known: Array, label: Array, square: Array
+    ) -> tuple[Array, Array]:
+        """Labels and squared distances with the known clusters in their places."""
+        some = np.flatnonzero(known >= 0)
+        label, square = label.copy(), square.copy()
+        label[some] = known[some]
+        away = dense_rows(block)[some] - centres[label[some]]
+        square[some] = np.einsum("ij,ij->i", away, away)
+        return label, square
 
     def update(self, centres: Array, sums: ClusterSums) -> Array:
         """Move the centres to the means of their rows, in the precision of the rows.
@@ -116,7 +153,7 @@ class Partition:
         """
         empty = np.flatnonzero(sums.count == 0)
         found = sums.means(centres)
-        if empty.size:
+        if empty.size and self.known is None:
             self._fill(found, centres, sums, empty)
         return found.astype(self.rows.source.dtype).astype(np.float64)
 

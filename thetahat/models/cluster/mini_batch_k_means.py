@@ -13,11 +13,14 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import DataError
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Verdict, Watch
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.cluster.centre_model import CentreModel, given_start
 from thetahat.models.cluster.lloyd import Partition, Rows
 from thetahat.models.cluster.nearest import nearest_centres
@@ -28,7 +31,7 @@ DEFAULT_STARTS = 3
 
 
 @with_parameters
-class MiniBatchKMeans(CentreModel):
+class MiniBatchKMeans(Watched, CentreModel):
     """k-means by small random batches of rows, faster than `KMeans` for many rows.
 
     A batch is assigned to the nearest centres, and every centre moves to the mean of all rows that
@@ -79,6 +82,8 @@ class MiniBatchKMeans(CentreModel):
         Number of passes over the rows.
     n_steps_ : int
         Number of batches that were used.
+    solution_ : Solution
+        How the steps of `fit` ended: outcome, number of steps, and the running mean of the loss.
 
     Examples
     --------
@@ -115,6 +120,7 @@ class MiniBatchKMeans(CentreModel):
         "reassignment_ratio": at_least(0),
     }
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans:
         """Find the centres by random batches. Cost: O(batch_size·k·d) per step."""
         source = self._open(X, None, sample_weight, supervised=False)
@@ -123,19 +129,22 @@ class MiniBatchKMeans(CentreModel):
         random, n = generator(self.random_state), source.n_rows
         size = min(self.batch_size, n)
         steps = max(1, (self.max_iter * n) // size)
-        with one_blas_thread():
+        ending = _Ending(self, min(1.0, 2.0 * size / (n + 1)), self.tol * rows.variance)
+
+        def attributes(theta: Array) -> dict[str, Any]:
+            return {"cluster_centers_": theta.astype(source.dtype)}
+
+        with self._watching(steps, attributes, X, y) as watch, one_blas_thread():
             run = _Batches(self, self._first_centres(rows, random, size), random, size)
-            ending = _Ending(self, min(1.0, 2.0 * size / (n + 1)), self.tol * rows.variance)
-            for step in range(1, steps + 1):
-                numbers = random.choice(n, size, p=rows.chance)
-                before = run.centres
-                # Weights are in the draws, so that rows of a batch count alike.
-                loss = run.advance(chosen_rows(source, numbers).X, None) / size
-                if ending.reached(step, steps, loss, run.centres - before):
-                    break
+            try:
+                outcome = self._advance(run, ending, rows, steps, watch)
+            except KeyboardInterrupt as interrupt:
+                interrupt.solution = ending.solution(run.centres, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
+                raise
+        self.solution_ = ending.solution(run.centres, outcome)
         self._keep(run, source.dtype)
-        self.n_steps_ = step
-        self.n_iter_ = int(np.ceil(step * size / n))
+        self.n_steps_ = ending.steps
+        self.n_iter_ = int(np.ceil(ending.steps * size / n))
         if self.compute_labels:
             problem = Partition(rows)
             self.inertia_ = problem.assign(self._double_centres()).loss
@@ -144,6 +153,24 @@ class MiniBatchKMeans(CentreModel):
             self.__dict__.pop("labels_", None)
             self.inertia_ = ending.average * rows.total
         return self
+
+    def _advance(
+        self, run: _Batches, ending: _Ending, rows: Rows, steps: int, watch: Watch
+    ) -> Outcome:
+        """Random batches until a rule of `_Ending` holds, the limit is reached or time is up."""
+        n = rows.source.n_rows
+        for step in range(1, steps + 1):
+            numbers = run.random.choice(n, run.size, p=rows.chance)
+            before = run.centres
+            # Weights are in the draws, so that rows of a batch count alike.
+            loss = run.advance(chosen_rows(rows.source, numbers).X, None) / run.size
+            if ending.reached(step, steps, loss, run.centres - before):
+                return Outcome.LOCAL
+            verdict = watch(step, run.centres, loss)
+            if verdict is not Verdict.GO_ON:
+                late = verdict is Verdict.OUT_OF_TIME
+                return Outcome.OUT_OF_TIME if late else Outcome.INTERRUPTED
+        return Outcome.STEPS_EXHAUSTED
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans:
         """Improve the centres by one batch. Cost: O(n k d) for n rows.
@@ -171,6 +198,11 @@ class MiniBatchKMeans(CentreModel):
             raise DataError(
                 f"X has {source.n_features} features, but {type(self).__name__} is expecting "
                 f"{width} features as input. Every batch must have the columns of the first one."
+            )
+        if not first and len(self.cluster_centers_) != self.n_clusters:
+            raise ParameterError(
+                f"{type(self).__name__}.partial_fit: n_clusters={self.n_clusters}, but the batches "
+                f"so far gave {len(self.cluster_centers_)} clusters. Call fit to begin anew."
             )
         random = generator(getattr(self, "_random", self.random_state))
         rows = Rows(source, type(self).__name__)
@@ -215,16 +247,19 @@ class MiniBatchKMeans(CentreModel):
                 RuntimeWarning,
             )
             tries = 1
-        judged = chosen_rows(rows.source, random.integers(n, size=few))
+        if rows.chance is None:
+            drawn = random.integers(n, size=few)
+        else:  # the weights are in the draw
+            drawn = random.choice(n, few, p=rows.chance)
+        judged = chosen_rows(rows.source, drawn)
         best, least = np.empty(0), np.inf
         for _ in range(tries):
             some = rows
             if few < n and not given:
-                numbers = np.sort(random.choice(n, few, replace=False, p=rows.chance))
-                some = _part_of(rows, numbers)
+                some = rows.sample(few, random)
             found = starting_centres(some, self.n_clusters, self.init, random)
             square = nearest_centres(judged.X, found)[1]
-            loss = float(square.sum() if judged.weight is None else judged.weight @ square)
+            loss = float(square.sum())
             if self.verbose:
                 print(f"Inertia of a start: {loss}")
             if loss < least or not best.size:
@@ -243,13 +278,6 @@ class MiniBatchKMeans(CentreModel):
             )
             size = 3 * self.n_clusters
         return min(size, source.n_rows)
-
-
-def _part_of(rows: Rows, numbers: Array) -> Rows:
-    """Some of the rows, in memory; their weights are in the draw."""
-    X = chosen_rows(rows.source, numbers).X
-    source = InMemory(X=X, n_features=X.shape[1], dtype=rows.source.dtype)
-    return Rows(source, rows.who)
 
 
 class _Batches:
@@ -301,17 +329,34 @@ class _Ending:
     rate: float
     tolerance: float
     average: float = np.nan
+    steps: int = 0
+    move: float = np.inf
     least: float = np.inf
     without: int = 0
 
+    def solution(self, centres: Array, outcome: Outcome) -> Solution:
+        """The report of the steps so far."""
+        return Solution(
+            theta=centres,
+            outcome=outcome,
+            solver="mini-batch",
+            reason="steps by random batches cost the same for any number of rows",
+            steps=self.steps,
+            value=self.average,
+            gap=self.move,
+            gap_kind="sum of the squared moves of the centres",
+            message=outcome.value,
+        )
+
     def reached(self, step: int, steps: int, loss: float, moved: Array) -> bool:
+        self.steps, self.move = step, float(np.einsum("ij,ij->", moved, moved))
         self.average = self._averaged(loss) if step > 2 else loss
         if self.model.verbose:
             print(f"Minibatch step {step}/{steps}: mean batch inertia: {loss}, "
                   f"ewa inertia: {self.average}")  # fmt: skip
         if step == 1:  # the loss of the start
             return False
-        if self.tolerance > 0 and float(np.einsum("ij,ij->", moved, moved)) <= self.tolerance:
+        if self.tolerance > 0 and self.move <= self.tolerance:
             if self.model.verbose:
                 print(f"Converged (small centers change) at step {step}/{steps}")
             return True

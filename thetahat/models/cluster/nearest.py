@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
 
 ROWS_AT_ONCE = 1024
@@ -129,26 +130,30 @@ def squares_between(X: Matrix, centres: Array) -> Array:
     if isinstance(X, np.ndarray):
         middle = centres.mean(axis=0)
         rows, about = X - middle, centres - middle
-        length = np.einsum("ij,ij->i", rows, rows)
+        with np.errstate(over="ignore"):
+            length = np.einsum("ij,ij->i", rows, rows)
     else:
         rows, about = X.astype(np.float64, copy=False), centres
         length = row_squares(rows)
-    squares = rows @ (-2.0 * about.T)
-    squares += length[:, None]
-    squares += np.einsum("ij,ij->i", about, about)
-    return np.maximum(squares, 0.0, out=squares)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = rows @ (-2.0 * about.T)
+        squares += length[:, None]
+        squares += np.einsum("ij,ij->i", about, about)
+        return np.maximum(squares, 0.0, out=squares)
 
 
 def row_squares(X: Matrix) -> Array:
     """‖x‖² of sparse rows."""
     entries = np.asarray(X.data, dtype=np.float64)
     of_row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return np.bincount(of_row, entries * entries, minlength=X.shape[0])
+    with np.errstate(over="ignore"):
+        return np.bincount(of_row, entries * entries, minlength=X.shape[0])
 
 
 def distances_between(X: Matrix, centres: Array) -> Array:
     """‖x − c‖ of all rows and centres; rows near a centre are measured directly."""
     squares = squares_between(X, centres)
+    require_measured(squares)
     if isinstance(X, np.ndarray):
         extent = squares.max(axis=1, initial=0.0) + float(np.ptp(centres, axis=0).max()) ** 2
         row, centre = np.nonzero(squares < NEAR * extent[:, None])
@@ -172,12 +177,26 @@ def nearest_centres(X: Matrix, centres: Array) -> tuple[Array, Array]:
         if X.size * len(centres) <= DIRECT_COST:
             every = np.arange(n, dtype=np.int32)
             _native.settle_directly(X, every, centres, label, square, lower)
+            require_measured(square)
             return label, square
         middle = centres.mean(axis=0)
         about = X - middle
-        frame = Frame.around(middle, float(np.einsum("ij,ij->i", about, about).max(initial=0.0)))
+        with np.errstate(over="ignore"):
+            squares = np.einsum("ij,ij->i", about, about)
+        require_measured(squares)
+        frame = Frame.around(middle, float(squares.max(initial=0.0)))
     find_nearest(X, Centres(centres, frame), label, square, lower)
+    require_measured(square)
     return label, square
+
+
+def require_measured(squares: Array) -> None:
+    """Raise an error if squared distances overflow, so that the nearest centre is not known."""
+    if not np.isfinite(squares).all():
+        raise DataError(
+            "Some rows are so large that their squared distances from the centres overflow, so "
+            "that the nearest centre is not known. Rescale the columns, or leave out these rows."
+        )
 
 
 def contiguous(X: Any) -> Matrix:

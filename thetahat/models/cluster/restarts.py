@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,13 @@ from thetahat.models.cluster.lloyd import Lloyd, Rows
 from thetahat.models.cluster.starts import STARTS, starting_centres
 
 ENDED = (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME)
+
+
+def keep_best(interrupt: KeyboardInterrupt, best: Solution | None) -> None:
+    """Let an interrupt carry the best solution of all starts, not only that of the last one."""
+    last: Solution | None = getattr(interrupt, "solution", None)
+    if best is not None and (last is None or best.value <= last.value):
+        interrupt.solution = replace(best, outcome=Outcome.INTERRUPTED)  # type: ignore[attr-defined]
 
 
 @with_parameters
@@ -91,14 +98,18 @@ class RestartedCentres(Watched, CentreModel):
 
         limited = self._watching(self.max_iter * n_starts, attributes, X, y)
         with limited as watch, one_blas_thread():
-            for _ in range(n_starts):
-                start = starting_centres(rows, self.n_clusters, self.init, random)
-                found = solution, *_ = self._run(rows, start, watch)
-                losses.append(solution.value)
-                if best is None or solution.value < best[0].value:
-                    best = found
-                if solution.outcome in ENDED:
-                    break
+            try:
+                for _ in range(n_starts):
+                    start = starting_centres(rows, self.n_clusters, self.init, random)
+                    found = solution, *_ = self._run(rows, start, watch)
+                    losses.append(solution.value)
+                    if best is None or solution.value < best[0].value:
+                        best = found
+                    if solution.outcome in ENDED or watch.is_over:
+                        break
+            except KeyboardInterrupt as interrupt:
+                keep_best(interrupt, None if best is None else best[0])
+                raise
         assert best is not None
         self.solution_, self.labels_, self.n_iter_ = best
         self.restarts_ = np.array(losses)

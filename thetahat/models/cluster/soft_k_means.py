@@ -14,7 +14,7 @@ from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.cluster.lloyd import Rows
-from thetahat.models.cluster.nearest import PAIRS_AT_ONCE, squares_between
+from thetahat.models.cluster.nearest import PAIRS_AT_ONCE, require_measured, squares_between
 from thetahat.models.cluster.restarts import RestartedCentres
 from thetahat.models.cluster.sums import ClusterSums
 
@@ -60,7 +60,9 @@ class SoftKMeans(RestartedCentres):
 
     temperature: float = 1.0
 
-    _ranges: ClassVar[dict[str, Range]] = RestartedCentres._ranges | {"temperature": more_than(0)}
+    _ranges: ClassVar[dict[str, Range]] = RestartedCentres._ranges | {
+        "temperature": more_than(0, 1e300)
+    }
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SoftKMeans:
@@ -93,11 +95,13 @@ class SoftKMeans(RestartedCentres):
             f"{type(self).__name__}: {source.n_rows} rows of {len(centres)} shares",
             "Use fewer rows at a time.",
         )
-        return source.map_rows(
-            lambda block: shares(squares_between(block.X, centres), float(self.temperature))[
-                0
-            ].astype(source.dtype)
-        )
+
+        def of_block(block: Block) -> Array:
+            squares = squares_between(block.X, centres)
+            require_measured(squares)
+            return shares(squares, float(self.temperature))[0].astype(source.dtype)
+
+        return source.map_rows(of_block)
 
 
 def shares(squares: Array, temperature: float) -> tuple[Array, Array]:

@@ -20,6 +20,8 @@ from thetahat.models.cluster.sums import ClusterSums, cluster_sums
 
 STARTS = ("k-means++", "random", "random_centroids", "random_assignment")
 _NO_WEIGHT = np.empty(0)
+SURE = 1.0 - 1e-9
+"""Makes squared distances lower bounds, in spite of rounding."""
 
 
 def starting_centres(rows: Rows, k: int, init: Any, random: np.random.Generator) -> Array:
@@ -64,6 +66,20 @@ def random_rows(rows: Rows, k: int, random: np.random.Generator) -> Array:
     return rows.take(random.choice(rows.source.n_rows, size=k, replace=False, p=rows.chance))
 
 
+def different_rows(
+    rows: Rows, k: int, random: np.random.Generator, first: Array | None = None
+) -> Array:
+    """k rows in random order of which no two are equal, if there are so many; after ``first``."""
+    order = random.choice(rows.source.n_rows, size=rows.n_used, replace=False, p=rows.chance)
+    drawn = rows.take(order)
+    drawn = drawn if first is None else np.concatenate([first, drawn])
+    places = np.sort(np.unique(drawn, axis=0, return_index=True)[1])
+    given = 0 if first is None else len(first)
+    new = places[places >= given][: k - given]
+    chosen = np.concatenate([np.arange(given), new, random.integers(len(drawn), size=k)])[:k]
+    return drawn[chosen]
+
+
 def random_points(rows: Rows, k: int, random: np.random.Generator) -> Array:
     """k points, uniform in the range of each column."""
     span = rows.source.reduce(_span)
@@ -83,27 +99,33 @@ def random_labels(rows: Rows, k: int, random: np.random.Generator) -> Array:
     return centres
 
 
-def far_rows(rows: Rows, k: int, random: np.random.Generator) -> Array:
+def far_rows(rows: Rows, k: int, random: np.random.Generator, first: Array | None = None) -> Array:
     """k-means++: rows drawn by their squared distance from the centres so far.
 
     Of 2 + log k rows drawn in each turn, the one that lowers the loss most is taken. The distance
-    between centres rules out most rows without computing their distance. Cost: O(n d k log k) time
+    between centres rules out most rows without computing their distance. ``first`` holds centres
+    that are kept; the drawn ones follow them. Cost: O(n d k log k) time
     at most, and 2k passes over rows that are not in memory.
     """
     tries, chance, n = 2 + int(math.log(k)), rows.chance, rows.source.n_rows
-    first = int(random.integers(n)) if chance is None else int(random.choice(n, p=chance))
-    centres = np.empty((k, rows.source.n_features))
-    centres[0] = rows.take(np.array([first]))[0]
+    if first is None or not len(first):
+        row = int(random.integers(n)) if chance is None else int(random.choice(n, p=chance))
+        first = rows.take(np.array([row]))
+    centres, given = np.empty((k, rows.source.n_features)), len(first)
+    centres[:given] = first
     search = _FarSearch(rows, np.full(n, np.inf), np.zeros(n, dtype=np.int32))
     search.take(centres[:1], np.zeros((1, 1)), 0)
-    for number in range(1, k):
+    for number in range(1, given):
+        each = centres[number : number + 1]
+        search.take(each, 0.25 * squares_between(each, centres[:number]) * SURE, number)
+    for number in range(given, k):
         limits = np.cumsum(search.nearest if chance is None else chance * search.nearest)
         if not limits[-1] > 0:  # every row is a centre
             centres[number:] = rows.take(random.integers(n, size=k - number))
             break
         drawn = np.searchsorted(limits, random.random(tries) * limits[-1], side="right")
         candidates = rows.take(np.minimum(drawn, n - 1))
-        reach = 0.25 * squares_between(candidates, centres[:number]) * (1.0 - 1e-9)
+        reach = 0.25 * squares_between(candidates, centres[:number]) * SURE
         best = int(np.argmin(search.potentials(candidates, reach)))
         centres[number] = candidates[best]
         search.take(candidates[best : best + 1], reach[best : best + 1], number)

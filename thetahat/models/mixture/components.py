@@ -71,6 +71,18 @@ class Components:
         """The components with these covariances, which must be positive definite."""
         return cls(kind, weights, means, covariances, precision_root(kind, covariances))
 
+    @property
+    def theta(self) -> Array:
+        """Weights, means and factors of the precisions as one vector."""
+        return np.concatenate([self.weights, self.means.ravel(), self.root.ravel()])
+
+    @classmethod
+    def at(cls, kind: str, k: int, d: int, theta: Array) -> Components:
+        """The components with this vector."""
+        shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
+        means, root = theta[k : k + k * d].reshape(k, d), theta[k + k * d :].reshape(shape)
+        return cls(kind, theta[:k], means, covariances_of(kind, root), root)
+
     def terms(self) -> tuple[Array, Array, Array]:
         """The arguments of a pass over rows: log-scales, centres and factors."""
         return terms_of(self.kind, self.weights, self.means, self.root)
@@ -119,8 +131,12 @@ def precision_root(kind: str, covariances: Array) -> Array:
     return found
 
 
+class CollapsedComponents(DataError):
+    """A covariance is not positive definite."""
+
+
 def _collapsed() -> DataError:
-    return DataError(
+    return CollapsedComponents(
         "Fitting the mixture model failed because some components have ill-defined empirical "
         "covariance (for instance caused by singleton or collapsed samples). Try to decrease the "
         "number of components, increase reg_covar, or scale the input data."

@@ -17,6 +17,7 @@ import numpy as np
 from thetahat.data.source import Source
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.mixture.components import (
     Components,
     MixtureSums,
@@ -32,11 +33,37 @@ class Run:
 
     components: Components
     bounds: tuple[float, ...]
-    converged: bool
+    outcome: Outcome
+    solver: str
+    change: float = np.nan
+    """The distance from optimality at the end: the last change of the bound, or a gradient."""
     sums: MixtureSums | None = None
     centres: Array | None = None
     best: float | None = None
     """The largest bound, if it is not the last one."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the tolerance was reached, or the method has none and ended as planned."""
+        planned = self.solver == "sampled" and self.outcome is Outcome.STEPS_EXHAUSTED
+        return self.outcome.success or planned
+
+    @property
+    def solution(self) -> Solution:
+        """The report of the run; the objective is the negative mean log-likelihood per row."""
+        gradient = self.solver == "gradient"
+        return Solution(
+            theta=self.components.theta,
+            outcome=self.outcome,
+            solver=self.solver,
+            reason="the likelihood of a mixture has several maxima; one of them is approached",
+            steps=len(self.bounds),
+            value=-float(self.bound),
+            gap=abs(self.change),
+            gap_kind="largest gradient entry" if gradient else "change of the lower bound per row",
+            message=self.outcome.value,
+            trace=tuple(-float(each) for each in self.bounds),
+        )
 
     @property
     def bound(self) -> float:
@@ -60,23 +87,36 @@ def expectation_maximisation(
     """Steps until the mean log-likelihood per row changes by less than the tolerance."""
     now, bounds = start, list[float]()
     sums = centres = None
-    converged = False
-    for step in range(1, max_iter + 1):
-        terms = now.terms()
-        centres = terms[1]
-        sums = pass_over(source, terms, labels=labels)
-        now = maximised(now.kind, sums, centres, reg_covar, now)
-        bound = sums.log_likelihood / sums.weight
-        change = bound - (bounds[-1] if bounds else before)
-        bounds.append(bound)
-        if report is not None:
-            report(step, change)
-        if abs(change) < tol:
-            converged = True
-            break
-        if watch(step, None, -bound) is not Verdict.GO_ON:
-            break
-    return Run(now, tuple(bounds), converged, sums, centres)
+    outcome, change = Outcome.STEPS_EXHAUSTED, np.nan
+    try:
+        for step in range(1, max_iter + 1):
+            terms = now.terms()
+            found = pass_over(source, terms, labels=labels)
+            now = maximised(now.kind, found, terms[1], reg_covar, now)
+            sums, centres = found, terms[1]
+            bound = sums.log_likelihood / sums.weight
+            change = bound - (bounds[-1] if bounds else before)
+            bounds.append(bound)
+            if report is not None:
+                report(step, change)
+            verdict = watch(step, None if watch.on_step is None else now.theta, -bound)
+            if abs(change) < tol:
+                outcome = Outcome.LOCAL
+                break
+            if verdict is not Verdict.GO_ON:
+                outcome = ended_by(verdict)
+                break
+    except KeyboardInterrupt as interrupt:
+        run = Run(now, tuple(bounds), Outcome.INTERRUPTED, "em", change, sums, centres)
+        interrupt.solution = run.solution  # type: ignore[attr-defined]
+        raise
+    return Run(now, tuple(bounds), outcome, "em", change, sums, centres)
+
+
+def ended_by(verdict: Verdict) -> Outcome:
+    """The outcome of a run that a watch ended."""
+    late = verdict is Verdict.OUT_OF_TIME
+    return Outcome.OUT_OF_TIME if late else Outcome.INTERRUPTED
 
 
 def from_known_labels(source: Source, start: Components, labels: Array, reg_covar: float) -> Run:
@@ -85,7 +125,8 @@ def from_known_labels(source: Source, start: Components, labels: Array, reg_cova
     sums = pass_over(source, terms, labels=labels)
     found = maximised(start.kind, sums, terms[1], reg_covar, start)
     value = pass_over(source, found.terms(), labels=labels)
-    return Run(found, (value.log_likelihood / value.weight,), True, sums, terms[1])
+    bounds = (value.log_likelihood / value.weight,)
+    return Run(found, bounds, Outcome.EXACT, "closed form", 0.0, sums, terms[1])
 
 
 def collapsed_components(run: Run, reg_covar: float) -> Array:

@@ -10,19 +10,23 @@ from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Source, rows_per_block
+from thetahat.data.summaries.moments import count_used_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
+from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import DataError
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import blocks_in_flight
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
+from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.models.cluster.restarts import keep_best
 from thetahat.models.mixture.components import (
     KINDS,
+    CollapsedComponents,
     Components,
-    precisions_of,
 )
 from thetahat.models.mixture.expectation_maximisation import (
     Run,
@@ -34,11 +38,11 @@ from thetahat.models.mixture.gradient_ascent import gradient_ascent
 from thetahat.models.mixture.mixture_density import MixtureDensity
 from thetahat.models.mixture.progress import Progress
 from thetahat.models.mixture.sampled_labels import sampled_labels
-from thetahat.models.mixture.starts import checked_start, starting_components
+from thetahat.models.mixture.starts import checked_start, known_labels, starting_components
 
 
 @with_parameters
-class GaussianMixture(MixtureDensity):
+class GaussianMixture(Watched, MixtureDensity):
     """Gaussian mixture, fitted by expectation-maximisation.
 
     Each row belongs to one of k components with a Gaussian density; which one is not known, or
@@ -124,6 +128,11 @@ class GaussianMixture(MixtureDensity):
         The mean log-likelihood per row before each M step of the best start.
     restart_bounds_ : array of shape (n_init,)
         The lower bound that each start reached. If they differ, there are several local maxima.
+        It is −∞ for a start whose components collapsed with ``reg_covar=0``.
+    solution_ : Solution
+        How the best start ended: outcome, number of iterations, and the negative mean
+        log-likelihood per row before each of them. Its ``theta`` holds weights, means and factors
+        of the precisions.
     collapsed_ : array of int
         Numbers of the components without rows, or without variance in some direction, although
         all rows together vary in every direction. Their density is unbounded but for `reg_covar`.
@@ -160,7 +169,7 @@ class GaussianMixture(MixtureDensity):
         "n_components": whole(1),
         "covariance_type": one_of(*KINDS),
         "tol": at_least(0),
-        "reg_covar": at_least(0),
+        "reg_covar": at_least(0, 1e300),
         "max_iter": whole(0),
         "n_init": whole(1),
         "init_params": one_of("kmeans", "k-means++", "random", "random_from_data"),
@@ -173,6 +182,7 @@ class GaussianMixture(MixtureDensity):
     _parametric = True
     _draws_rows = True
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None
     ) -> GaussianMixture:
@@ -198,13 +208,20 @@ class GaussianMixture(MixtureDensity):
         """
         source = self._open(X, None, sample_weight, supervised=False)
         self._require_rows(source)
-        known = self._known(labels, source.n_rows)
-        best, bounds = self._best_run(source, known)
+        known = known_labels(labels, source.n_rows, self.n_components)
+        k, d, dtype = self.n_components, source.n_features, source.dtype
+
+        def attributes(theta: Array) -> dict[str, Any]:
+            return self._attributes(Components.at(self.covariance_type, k, d, theta), dtype)
+
+        with self._watching(self.max_iter * self.n_init, attributes, X, y) as watch:
+            best, bounds = self._best_run(source, known, watch)
         if not best.converged and self.max_iter > 0:
+            more = ", or th.config(max_time=...)" if best.outcome is Outcome.OUT_OF_TIME else ""
             warn(
                 "Best performing initialization did not converge. Try different init parameters, "
                 "or increase max_iter, tol, or check for degenerate data. "
-                f"GaussianMixture: max_iter={self.max_iter}, tol={self.tol:g}.",
+                f"GaussianMixture: max_iter={self.max_iter}, tol={self.tol:g}{more}.",
                 ConvergenceWarning,
             )
         self.collapsed_ = collapsed_components(best, self.reg_covar)
@@ -217,18 +234,20 @@ class GaussianMixture(MixtureDensity):
                 ConvergenceWarning,
             )
         self.restart_bounds_ = np.array(bounds)
-        return self._keep(best, source.dtype)
+        return self._keep(best, dtype)
 
     def _require_rows(self, source: Source) -> None:
-        n, who = source.n_rows, type(self).__name__
+        n, who = count_used_rows(source), type(self).__name__
+        used = "" if n == source.n_rows else " of positive weight"
         if n < 2:
             raise DataError(
-                f"{who}: X has n_samples = {n}, 1 sample, but a minimum of 2 is required. Add rows."
+                f"{who}: X has n_samples = {n}, 1 sample{used}, but a minimum of 2 is required. "
+                "Add rows."
             )
         if n < self.n_components:
             raise DataError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
-                f"n_samples = {n}. Use fewer components or more rows."
+                f"n_samples = {n}{used}. Use fewer components or more rows."
             )
         if self.covariance_type in ("full", "tied"):
             # Covariances, factors, their inverses, and the sums of the blocks in flight.
@@ -241,66 +260,66 @@ class GaussianMixture(MixtureDensity):
             )
         require_squares_of_rows(source, who=who)
 
-    def _known(self, labels: Any, n: int) -> Array | None:
-        """The labels as whole numbers, or None if no row has one."""
-        if labels is None:
-            return None
-        found = np.asarray(labels)
-        if found.shape != (n,):
-            raise DataError(
-                f"GaussianMixture: labels has the shape {found.shape}, but X has {n} rows. Pass "
-                "one label per row, −1 where it is not known."
-            )
-        whole_numbers = found.dtype.kind in "biu" or (
-            found.dtype.kind == "f" and (found == np.floor(found)).all()
-        )
-        if not whole_numbers or found.min() < -1 or found.max() >= self.n_components:
-            raise DataError(
-                "GaussianMixture: labels must be whole numbers from 0 to n_components − 1 = "
-                f"{self.n_components - 1}, or −1 where the component is not known. Number the "
-                "classes from 0."
-            )
-        found = found.astype(np.int64)
-        return found if (found >= 0).any() else None
-
-    def _best_run(self, source: Source, labels: Array | None) -> tuple[Run, list[float]]:
+    def _best_run(
+        self, source: Source, labels: Array | None, watch: Watch
+    ) -> tuple[Run, list[float]]:
         """The start with the largest lower bound, and the bounds of all."""
         given = checked_start(self, source.n_features)
         goes_on = self.warm_start and hasattr(self, "converged_")
-        rng, watch = generator(self.random_state), Watch()
+        rng = generator(self.random_state)
         best: Run | None = None
         bounds: list[float] = []
         complete = labels is not None and bool((labels >= 0).all())
-        for number in range(1 if goes_on or complete else self.n_init):
-            start = (
-                self._components()
-                if goes_on
-                else starting_components(
-                    source,
-                    self.n_components,
-                    self.covariance_type,
-                    self.init_params,
-                    given,
-                    labels,
-                    self.reg_covar,
-                    rng,
-                )
-            )
-            if complete:
-                assert labels is not None
-                run = from_known_labels(source, start, labels, self.reg_covar)
-            else:
-                progress = Progress(self.verbose, self.verbose_interval)
-                progress.begin(number)
-                run = self._run(source, start, labels, goes_on, rng, watch, progress)
-                progress.end(run.bound, run.converged)
+        last = 1 if goes_on or complete else self.n_init
+        for number in range(1, last + 1):
+            try:
+                if goes_on:
+                    start = self._last_components(source.n_features)
+                else:
+                    start = starting_components(
+                        source,
+                        self.n_components,
+                        self.covariance_type,
+                        self.init_params,
+                        given,
+                        labels,
+                        self.reg_covar,
+                        rng,
+                        watch,
+                    )
+                if complete:
+                    assert labels is not None
+                    run = from_known_labels(source, start, labels, self.reg_covar)
+                else:
+                    run = self._run(source, start, labels, goes_on, rng, watch, number)
+            except KeyboardInterrupt as interrupt:
+                keep_best(interrupt, None if best is None else best.solution)
+                raise
+            except CollapsedComponents:  # another start may end well
+                bounds.append(-np.inf)
+                if best is None and number == last:
+                    raise
+                continue
             bounds.append(run.bound)
             if best is None or run.bound > best.bound:
                 best = run
-            if watch.is_over:
+            if watch.is_over or run.outcome is Outcome.INTERRUPTED:
                 break
         assert best is not None
         return best, bounds
+
+    def _last_components(self, d: int) -> Components:
+        """The components of the last fit, which must have the shapes of this one."""
+        k, kind = self.n_components, self.covariance_type
+        shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
+        if self.means_.shape != (k, d) or self.precisions_cholesky_.shape != shape:
+            raise ParameterError(
+                f"{type(self).__name__}: warm_start=True goes on from the last fit, whose means "
+                f"and precisions have the shapes {self.means_.shape} and "
+                f"{self.precisions_cholesky_.shape}, but n_components={k}, covariance_type="
+                f"{kind!r} and {d} columns need {(k, d)} and {shape}. Set warm_start=False."
+            )
+        return self._components()
 
     def _run(
         self,
@@ -310,9 +329,25 @@ class GaussianMixture(MixtureDensity):
         goes_on: bool,
         rng: np.random.Generator,
         watch: Watch,
-        progress: Progress,
+        number: int,
     ) -> Run:
         """The iterations of the chosen method from one start."""
+        progress = Progress(self.verbose, self.verbose_interval)
+        progress.begin(number - 1)
+        run = self._iterate(source, start, labels, goes_on, rng, watch, progress)
+        progress.end(run.bound, run.converged)
+        return run
+
+    def _iterate(
+        self,
+        source: Source,
+        start: Components,
+        labels: Array | None,
+        goes_on: bool,
+        rng: np.random.Generator,
+        watch: Watch,
+        progress: Progress,
+    ) -> Run:
         common: dict[str, Any] = dict(
             labels=labels, reg_covar=self.reg_covar, max_iter=self.max_iter, watch=watch
         )
@@ -327,12 +362,8 @@ class GaussianMixture(MixtureDensity):
         )
 
     def _keep(self, run: Run, dtype: Any) -> GaussianMixture:
-        found, kind = run.components, self.covariance_type
-        self.weights_ = found.weights.astype(dtype)
-        self.means_ = found.means.astype(dtype)
-        self.covariances_ = found.covariances.astype(dtype)
-        self.precisions_cholesky_ = found.root.astype(dtype)
-        self.precisions_ = precisions_of(kind, found.root).astype(dtype)
+        self.__dict__.update(self._attributes(run.components, dtype))
+        self.solution_ = run.solution
         self.converged_ = run.converged
         self.n_iter_ = len(run.bounds)
         self.lower_bound_ = float(run.bound)

@@ -13,7 +13,7 @@ penalty ½·reg_covar·Σ_k tr(P_k P_kᵀ)/k per row bounds the likelihood.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
+from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.models.mixture.components import (
     Components,
     MixtureSums,
@@ -159,9 +160,28 @@ def gradient_ascent(
 ) -> Run:
     """L-BFGS steps until no entry of the gradient, per row, exceeds the tolerance."""
     problem = MixtureLikelihood(source, start, labels, reg_covar)
-    found = minimise(
-        problem, LBFGS(), tolerance=tol, max_steps=max_iter, watch=watch, keep_trace=True
-    )
-    now = problem.components(found.theta)
-    bounds = tuple(-np.asarray(found.trace[1:] or found.trace))
-    return Run(now, bounds, found.outcome.success, problem.sums(now), now.means)
+
+    def run(found: Solution) -> Run:
+        bounds = tuple(-np.asarray(found.trace[1:] or found.trace))
+        now = problem.components(found.theta)
+        return Run(now, bounds, found.outcome, "gradient", found.gap)
+
+    def on_step(step: int, theta: Array, value: float) -> bool:
+        assert watch.on_step is not None
+        return watch.on_step(step, problem.components(theta).theta, value)
+
+    try:
+        found = minimise(
+            problem,
+            LBFGS(),
+            tolerance=tol,
+            max_steps=max_iter,
+            watch=watch if watch.on_step is None else replace(watch, on_step=on_step),
+            keep_trace=True,
+        )
+    except KeyboardInterrupt as interrupt:
+        if hasattr(interrupt, "solution"):
+            interrupt.solution = run(interrupt.solution).solution
+        raise
+    ended = run(found)
+    return replace(ended, sums=problem.sums(ended.components), centres=ended.components.means)

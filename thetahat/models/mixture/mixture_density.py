@@ -17,6 +17,7 @@ from thetahat.foundation.types import Array
 from thetahat.models.mixture.components import (
     Components,
     count_parameters,
+    precisions_of,
     row_terms,
     terms_of,
 )
@@ -37,6 +38,25 @@ class MixtureDensity(DensityModel):
         arrays = (self.weights_, self.means_, self.covariances_, self.precisions_cholesky_)
         in_double = (np.asarray(each, dtype=np.float64) for each in arrays)
         return Components(self.covariance_type, *in_double)
+
+    def _attributes(self, found: Components, dtype: Any) -> dict[str, Any]:
+        """The fitted attributes of the components."""
+        attributes = {
+            "weights_": found.weights,
+            "means_": found.means,
+            "covariances_": found.covariances,
+            "precisions_cholesky_": found.root,
+            "precisions_": precisions_of(found.kind, found.root),
+        }
+        with np.errstate(over="ignore"):
+            attributes = {name: each.astype(dtype) for name, each in attributes.items()}
+        for name, each in attributes.items():
+            if not np.isfinite(each).all():
+                raise DataError(
+                    f"{type(self).__name__}: {name} exceeds the range of {np.dtype(dtype)}. "
+                    "Rescale the columns, or convert X to float64."
+                )
+        return attributes
 
     def _terms(self) -> tuple[Array, Array, Array]:
         return terms_of(self.covariance_type, self.weights_, self.means_, self.precisions_cholesky_)
@@ -81,7 +101,8 @@ class MixtureDensity(DensityModel):
         probabilities : array of shape (n, k)
             The responsibilities γ of the components; every row sums to 1.
         """
-        _, shares = self._rows(X, posterior=True)
+        logs, shares = self._rows(X, posterior=True)
+        self._require_reached(logs)
         return np.ascontiguousarray(shares, dtype=self.means_.dtype)
 
     def predict(self, X: Any) -> Array:
@@ -97,8 +118,19 @@ class MixtureDensity(DensityModel):
         labels : array of int of shape (n,)
             Numbers of the components, from 0 to k − 1.
         """
-        _, joint = self._rows(X, posterior=False)
+        logs, joint = self._rows(X, posterior=False)
+        self._require_reached(logs)
         return joint.argmax(axis=1)
+
+    def _require_reached(self, logs: Array) -> None:
+        """Raise an error for rows whose densities are 0, so that no component can be named."""
+        if not np.isfinite(logs).all():
+            row = int(np.argmin(np.isfinite(logs)))
+            raise DataError(
+                f"{type(self).__name__}: row {row} is so far from all components that its squared "
+                "distances overflow, so that its component is not known. Rescale the columns, or "
+                "leave out the row."
+            )
 
     def lower_bound(self, X: Any, responsibilities: Any, sample_weight: Any = None) -> float:
         """Compute the lower bound of the mean log-likelihood at given responsibilities ρ.
@@ -182,25 +214,28 @@ class MixtureDensity(DensityModel):
         k, d = self.means_.shape
         return count_parameters(self.covariance_type, k, d)
 
-    def bic(self, X: Any) -> float:
+    def bic(self, X: Any, sample_weight: Any = None) -> float:
         """Compute the Bayesian information criterion of rows; smaller is better.
 
-        Formula: −2 log L + p log n, with p the number of free parameters. Cost: O(n k d²).
+        Formula: −2 log L + p log n, with p the number of free parameters and n the sum of the
+        weights. Cost: O(n k d²).
 
         Parameters
         ----------
         X : array-like, table or Source of shape (n, d)
             Rows to evaluate, usually the training rows.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         bic : float
             The criterion. The number of components with the smallest value is preferred.
         """
-        logs = np.asarray(self.log_density(X), dtype=np.float64)
-        return float(-2.0 * logs.sum() + self._n_parameters() * np.log(len(logs)))
+        value, n = self._log_likelihood(X, sample_weight)
+        return -2.0 * value + self._n_parameters() * float(np.log(n))
 
-    def aic(self, X: Any) -> float:
+    def aic(self, X: Any, sample_weight: Any = None) -> float:
         """Compute Akaike's information criterion of rows; smaller is better.
 
         Formula: −2 log L + 2p, with p the number of free parameters. Cost: O(n k d²).
@@ -209,11 +244,21 @@ class MixtureDensity(DensityModel):
         ----------
         X : array-like, table or Source of shape (n, d)
             Rows to evaluate, usually the training rows.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         aic : float
             The criterion. It prefers more components than `bic`.
         """
+        value, _ = self._log_likelihood(X, sample_weight)
+        return -2.0 * value + 2.0 * self._n_parameters()
+
+    def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+        """Σ w log p(x) and n = Σ w."""
         logs = np.asarray(self.log_density(X), dtype=np.float64)
-        return float(-2.0 * logs.sum() + 2.0 * self._n_parameters())
+        if sample_weight is None:
+            return float(logs.sum()), float(len(logs))
+        weight = as_weight(sample_weight, len(logs), type(self).__name__)
+        return float(weight @ logs), float(weight.sum())

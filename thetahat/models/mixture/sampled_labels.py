@@ -16,6 +16,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
+from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.mixture.components import (
     Components,
     MixtureSums,
@@ -23,7 +24,7 @@ from thetahat.models.mixture.components import (
     row_terms,
     sums_of_block,
 )
-from thetahat.models.mixture.expectation_maximisation import Run
+from thetahat.models.mixture.expectation_maximisation import Run, ended_by
 
 
 def sampled_labels(
@@ -41,23 +42,34 @@ def sampled_labels(
     now, bounds = start, list[float]()
     best: tuple[float, Components, MixtureSums | None, Array | None] = (-np.inf, start, None, None)
     sums = centres = None
+    outcome, change = Outcome.STEPS_EXHAUSTED, np.nan
     seed = int(rng.integers(2**63))
-    for step in range(1, max_iter + 1):
-        terms = now.terms()
-        found = source.reduce(_sampled_block, terms, labels, (seed, step))
-        bound = found.log_likelihood / found.weight
-        change = bound - (bounds[-1] if bounds else -np.inf)
-        bounds.append(bound)
-        if bound > best[0]:
-            best = bound, now, sums, centres
-        if report is not None:
-            report(step, change)
-        if watch(step, None, -bound) is not Verdict.GO_ON:
-            break
-        sums, centres = found, terms[1]
-        now = maximised(now.kind, sums, centres, reg_covar, now)
-    # No tolerance is reached by random iterations: a finished run counts as converged.
-    return Run(best[1], tuple(bounds), len(bounds) == max_iter, best[2], best[3], best[0])
+
+    def ended(outcome: Outcome) -> Run:
+        bound, components, sums, centres = best
+        return Run(components, tuple(bounds), outcome, "sampled", change, sums, centres, bound)
+
+    try:
+        for step in range(1, max_iter + 1):
+            terms = now.terms()
+            found = source.reduce(_sampled_block, terms, labels, (seed, step))
+            bound = found.log_likelihood / found.weight
+            change = bound - (bounds[-1] if bounds else -np.inf)
+            bounds.append(bound)
+            if bound > best[0]:
+                best = bound, now, sums, centres
+            if report is not None:
+                report(step, change)
+            verdict = watch(step, None if watch.on_step is None else best[1].theta, -bound)
+            if verdict is not Verdict.GO_ON:
+                outcome = ended_by(verdict)
+                break
+            sums, centres = found, terms[1]
+            now = maximised(now.kind, sums, centres, reg_covar, now)
+    except KeyboardInterrupt as interrupt:
+        interrupt.solution = ended(Outcome.INTERRUPTED).solution  # type: ignore[attr-defined]
+        raise
+    return ended(outcome)
 
 
 def _sampled_block(

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows, means
-from thetahat.foundation.errors import ParameterError
+from thetahat.data.summaries.moments import means
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.models.cluster.lloyd import Lloyd, Partition, Rows
+from thetahat.models.cluster.starts import different_rows, far_rows
 from thetahat.models.mixture.components import (
     Components,
     covariances_of,
@@ -25,7 +29,7 @@ SAMPLED_ROWS = 1 << 14
 LLOYD_STEPS = 30
 """Largest number of passes of the k-means start."""
 SETTLED = 1e-4
-"""Squared moves of the means, in units of their variance, at which the k-means start ends."""
+"""Squared moves of the means, in units of the mean variance, at which the k-means start ends."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,34 @@ def _root_of(kind: str, precisions: Array, name: str) -> Array:
     return np.ascontiguousarray(root if precisions.ndim == 3 else root[0])
 
 
+def known_labels(labels: Any, n: int, k: int) -> Array | None:
+    """The labels of the user as whole numbers, checked, or None if no row has one."""
+    if labels is None:
+        return None
+    found = np.asarray(labels)
+    if found.shape != (n,):
+        raise DataError(
+            f"GaussianMixture: labels has the shape {found.shape}, but X has {n} rows. Pass one "
+            "label per row, −1 where it is not known."
+        )
+    if found.dtype.kind in "biu":
+        wrong = (found < -1) | (found >= k)
+    elif found.dtype.kind == "f":
+        wrong = ~((found == np.floor(found)) & (found >= -1) & (found < k))
+    else:
+        wrong = np.ones(n, dtype=bool)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"GaussianMixture: labels must be whole numbers from 0 to n_components − 1 = {k - 1}, "
+            "or −1 where the component is not known; row "
+            f"{row} has {found[row].item() if found.dtype.kind in 'biuf' else found[row]!r}. "
+            "Number the classes from 0."
+        )
+    found = found.astype(np.int64)
+    return found if (found >= 0).any() else None
+
+
 def starting_components(
     source: Source,
     k: int,
@@ -117,12 +149,13 @@ def starting_components(
     labels: Array | None,
     reg_covar: float,
     rng: np.random.Generator,
+    watch: Watch,
 ) -> Components:
     """Components from the rule `init_params`, with the values of the user in their places."""
     if given.is_complete:
         found = None
     else:
-        found = _estimated(source, k, kind, rule, labels, reg_covar, rng)
+        found = _estimated(source, k, kind, rule, labels, reg_covar, rng, watch)
     weights = given.weights if given.weights is not None else found.weights  # type: ignore[union-attr]
     centres = given.means if given.means is not None else found.means  # type: ignore[union-attr]
     if given.root is not None:
@@ -140,11 +173,11 @@ def _estimated(
     labels: Array | None,
     reg_covar: float,
     rng: np.random.Generator,
+    watch: Watch,
 ) -> Components:
-    middle = means(source).mean[: source.n_features]
     shares: Callable[[Block], Array]
     if rule == "random":
-        centres = np.tile(middle, (k, 1))
+        centres = np.tile(means(source).mean[: source.n_features], (k, 1))
         seed = int(rng.integers(2**63))
 
         def shares(block: Block) -> Array:
@@ -155,17 +188,61 @@ def _estimated(
             return found / found.sum(axis=1, keepdims=True)
 
     else:
-        uniform = rule == "random_from_data"
-        centres = draw_centres(source, k, labels, rng, uniform=uniform)
+        rows = Rows(source, "GaussianMixture")
+        draw = different_rows if rule == "random_from_data" else far_rows
+        centres = _drawn_centres(rows, k, labels, rng, draw)
         if rule != "kmeans":
             return _narrow(kind, centres, reg_covar)
-        centres = lloyd(source, centres, middle, labels)
+        centres, nearest = _clustered(rows, centres, labels, watch)
 
         def shares(block: Block) -> Array:
-            return _nearest(block, centres, middle, labels)
+            return nearest[block.start : block.start + block.n_rows]
 
     sums = pass_over(source, _flat_terms(kind, centres), shares=shares)
     return maximised(kind, sums, centres, reg_covar)
+
+
+def _clustered(
+    rows: Rows, centres: Array, labels: Array | None, watch: Watch
+) -> tuple[Array, Array]:
+    """Centres after at most 30 steps of k-means, and the cluster of every row."""
+    problem = Partition(rows, labels)
+    limited = Watch(max_time=watch.max_time, started=watch.started)
+    with one_blas_thread():
+        found = minimise(
+            problem,
+            Lloyd(),
+            centres,
+            tolerance=SETTLED * rows.variance,
+            max_steps=LLOYD_STEPS,
+            watch=limited,
+        )
+        if problem.centres is None or not np.array_equal(problem.centres, found.theta):
+            problem.assign(found.theta)
+    nearest = problem.label.astype(np.int64)
+    return found.theta, nearest if labels is None else np.where(labels >= 0, labels, nearest)
+
+
+def _drawn_centres(
+    rows: Rows, k: int, labels: Array | None, rng: np.random.Generator, draw: Any
+) -> Array:
+    """Rows as starting means, drawn among at most 16,384 of them.
+
+    Components with labelled rows start at the mean of these. Cost: O(n d) to read the rows, and
+    O(m k d) for the draws among m rows.
+    """
+    source = rows.source
+    fixed, first = np.zeros(k, dtype=bool), np.empty((0, source.n_features))
+    if labels is not None:
+        origin = np.tile(rows.middle, (k, 1))
+        sums = pass_over(source, _flat_terms("diag", origin), shares=_labelled_shares(labels, k))
+        fixed = sums.count > 0
+        first = rows.middle + sums.first[fixed] / sums.count[fixed, None]
+    with one_blas_thread():
+        drawn = draw(rows.sample(SAMPLED_ROWS, rng), k, rng, first)
+    centres = np.empty_like(drawn)
+    centres[fixed], centres[~fixed] = drawn[: len(first)], drawn[len(first) :]
+    return centres
 
 
 def _flat_terms(kind: str, centres: Array) -> tuple[Array, Array, Array]:
@@ -189,67 +266,6 @@ def _narrow(kind: str, centres: Array, reg_covar: float) -> Components:
     return Components.of(kind, np.full(k, 1.0 / k), centres, covariances)
 
 
-def draw_centres(
-    source: Source, k: int, labels: Array | None, rng: np.random.Generator, *, uniform: bool
-) -> Array:
-    """Rows as starting means, drawn uniformly or far from each other (k-means++).
-
-    Components with labelled rows start at the mean of these. Cost: O(n d) to read the rows, and
-    O(m k d) for the draws among at most m = 16,384 of them.
-    """
-    points, weight = _sampled_rows(source, rng)
-    origin = points.mean(axis=0)
-    points = points - origin
-    centres = np.full((k, points.shape[1]), np.nan)
-    fixed = np.zeros(k, dtype=bool)
-    if labels is not None and (labels >= 0).any():
-        flat = _flat_terms("diag", np.tile(origin, (k, 1)))
-        sums = pass_over(source, flat, shares=_labelled_shares(labels, k))
-        fixed = sums.count > 0
-        centres[fixed] = sums.first[fixed] / sums.count[fixed, None]
-    nearest = np.full(len(points), np.inf)
-    for each in centres[fixed]:
-        nearest = np.minimum(nearest, _squares(points, each))
-    for place in np.flatnonzero(~fixed):
-        if uniform:
-            open_rows = np.where(nearest > 0, weight, 0.0)  # no mean is drawn twice
-            row = _draw(open_rows if open_rows.sum() > 0 else weight, 1, rng)[0]
-            near = np.minimum(nearest, _squares(points, points[row]))
-        else:
-            row, near = _far_row(points, weight, nearest, 2 + int(np.log(k)), rng)
-        centres[place], nearest = points[row], near
-    return centres + origin
-
-
-def _far_row(
-    points: Array, weight: Array, nearest: Array, trials: int, rng: np.random.Generator
-) -> tuple[int, Array]:
-    """The best of a few rows that are drawn by their squared distances from the means so far.
-
-    The best one leaves the smallest sum of squared distances, which is returned as well. The first
-    mean is drawn by the weights alone.
-    """
-    first = not np.isfinite(nearest[0])
-    chance = weight if first else weight * nearest
-    if not chance.sum() > 0:  # all rows equal a mean already
-        chance = weight
-    drawn = _draw(chance, 1 if first else trials, rng)
-    left = [np.minimum(nearest, _squares(points, points[row])) for row in drawn]
-    best = int(np.argmin([weight @ each for each in left]))
-    return int(drawn[best]), left[best]
-
-
-def _draw(chance: Array, size: int, rng: np.random.Generator) -> Array:
-    """Places, drawn in proportion to the chances."""
-    limits = np.cumsum(chance)
-    found = np.searchsorted(limits, rng.random(size) * limits[-1], side="right")
-    return np.minimum(found, np.flatnonzero(chance)[-1])
-
-
-def _squares(points: Array, centre: Array) -> Array:
-    return np.asarray(((points - centre) ** 2).sum(axis=1))
-
-
 def _labelled_shares(labels: Array, k: int) -> Callable[[Block], Array]:
     """Responsibilities 1 for the known component of a row, and 0 for rows without a label."""
 
@@ -258,67 +274,3 @@ def _labelled_shares(labels: Array, k: int) -> Callable[[Block], Array]:
         return (known[:, None] == np.arange(k)).astype(np.float64)
 
     return shares
-
-
-def _sampled_rows(source: Source, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Some rows (all, if they are few) as float64, and their weights."""
-    n = source.n_rows
-    chosen = None
-    if n > SAMPLED_ROWS:
-        chosen = np.sort(rng.choice(n, size=SAMPLED_ROWS, replace=False))
-    rows, weights = [], []
-    for block in source.blocks():
-        part: Any = slice(None)
-        if chosen is not None:
-            low, high = np.searchsorted(chosen, [block.start, block.start + block.n_rows])
-            part = chosen[low:high] - block.start
-        rows.append(np.asarray(dense_rows(block)[part], dtype=np.float64))
-        weights.append(np.asarray(block.row_weights[part], dtype=np.float64))
-    weight = np.concatenate(weights)
-    return np.concatenate(rows), weight if weight.sum() > 0 else np.ones(len(weight))
-
-
-@dataclass(frozen=True)
-class _Clusters:
-    """Weight and sum of the rows of every cluster, about a common origin."""
-
-    weight: Array
-    total: Array
-
-    def merge(self, other: _Clusters) -> _Clusters:
-        return _Clusters(self.weight + other.weight, self.total + other.total)
-
-
-def lloyd(source: Source, centres: Array, middle: Array, labels: Array | None) -> Array:
-    """Centres after at most 30 steps of k-means: assign rows to the nearest, then average.
-
-    A cluster without rows keeps its centre. Cost: O(n k d) per step.
-    """
-    for _ in range(LLOYD_STEPS if len(centres) > 1 else 1):
-        found = source.reduce(_cluster_block, centres, middle, labels)
-        held = np.where(found.weight > 0, found.weight, 1.0)[:, None]
-        moved = np.where(found.weight[:, None] > 0, found.total / held + middle, centres)
-        still = ((moved - centres) ** 2).sum() <= SETTLED * centres.var(axis=0).mean()
-        centres = moved
-        if still:
-            break
-    return centres
-
-
-def _nearest(block: Block, centres: Array, middle: Array, labels: Array | None) -> Array:
-    """The number of the nearest centre of every row; the label where it is known."""
-    away = centres - middle
-    rows = np.subtract(dense_rows(block), middle, dtype=np.float64, order="C")
-    found = ((away**2).sum(axis=1) - 2.0 * (rows @ away.T)).argmin(axis=1)
-    if labels is not None:
-        known = labels[block.start : block.start + block.n_rows]
-        found = np.where(known >= 0, known, found)
-    return found.astype(np.int64, copy=False)
-
-
-def _cluster_block(block: Block, centres: Array, middle: Array, labels: Array | None) -> _Clusters:
-    nearest = _nearest(block, centres, middle, labels)
-    member = np.zeros((block.n_rows, len(centres)))
-    member[np.arange(block.n_rows), nearest] = block.row_weights
-    rows = np.subtract(dense_rows(block), middle, dtype=np.float64, order="C")
-    return _Clusters(member.sum(axis=0), member.T @ rows)

@@ -270,3 +270,37 @@ def test_constant_rows_have_no_variance():
     model = th.PCA().fit(np.ones((5, 3)))
     assert model.explained_variance_.tolist() == [0.0, 0.0, 0.0]
     assert model.explained_variance_ratio_.tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("params", [{}, {"center": False}, {"scale": True}])
+def test_few_rows_of_many_columns_use_the_products_of_rows(dtype, params):
+    random = np.random.default_rng(0)
+    X = (random.normal(size=(60, 2500)) * np.linspace(1, 3, 2500) + 5.0).astype(dtype)
+    weight = np.arange(60) % 3
+    for w in (None, weight):
+        found = th.PCA(4, **params).fit(X, sample_weight=w)
+        exact = th.PCA(4, svd_solver="full", **params).fit(X.astype(float), sample_weight=w)
+        assert found.solver_ == "row_gram"
+        tolerance = 1e-9 if dtype is np.float64 else 1e-4
+        for name in ("components_", "explained_variance_", "explained_variance_ratio_", "mean_"):
+            got, expected = getattr(found, name), getattr(exact, name)
+            np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(found.noise_variance_, exact.noise_variance_, rtol=tolerance)
+
+
+def test_products_of_rows_give_the_same_bits_for_any_number_of_threads():
+    X = np.random.default_rng(0).normal(size=(60, 5000))
+    fits = []
+    for threads in (1, 2, 3):
+        with th.config(threads=threads):
+            fits.append(th.PCA(4).fit(X).components_)
+    assert (fits[0] == fits[1]).all()
+    assert (fits[0] == fits[2]).all()
+
+
+def test_rows_of_low_rank_use_another_solver_than_their_products():
+    X = np.random.default_rng(0).normal(size=(60, 2)) @ np.ones((2, 2500))
+    model = th.PCA(4).fit(X)
+    assert model.solver_ == "randomized"
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(4), atol=1e-9)

@@ -36,6 +36,7 @@ from thetahat.models.decomposition.principal.spectrum import (
     lanczos_spectrum,
     power_iterations,
     randomized_spectrum,
+    row_gram_spectrum,
     spectrum_of_moments,
     start_generator,
 )
@@ -119,7 +120,7 @@ class PCA(GaussianView):
     noise_variance_ : float
         The mean variance of the directions that were left out (σ²).
     solver_ : str
-        The solver that was used.
+        The solver that was used; "row_gram" uses the products of few rows of many columns.
 
     Examples
     --------
@@ -232,6 +233,12 @@ class PCA(GaussianView):
         if solver == "covariance_eigh":
             return covariance_spectrum(source, **options)
         k, rng = self._count_before(n, d), start_generator(self.random_state)
+        if solver == "row_gram":
+            assert isinstance(source, InMemory)
+            found = row_gram_spectrum(source, k, **options)
+            if found is not None:
+                return found
+            self.solver_ = "randomized"
         if solver == "arpack":
             return lanczos_spectrum(source, k, tol=self.tol, rng=rng, **options)
         return randomized_spectrum(
@@ -280,6 +287,8 @@ class PCA(GaussianView):
                 return "covariance_eigh"
             if dense and (max(n, d) <= SMALL or not counted or k >= 0.8 * min(n, d)):
                 return "full"
+            if dense and n <= FEW_COLUMNS and d >= 10 * n:
+                return "row_gram"
             if not dense and (not counted or k >= 0.8 * min(n, d)):
                 return "covariance_eigh"
             return "randomized"

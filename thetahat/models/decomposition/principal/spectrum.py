@@ -7,6 +7,7 @@ solver          how                                                   cost
 ==============  ====================================================  =====================
 "full"          the singular values of the centred rows               O(n d·min(n, d))
 "covariance"    eigenvalues of the covariance, from one pass          O(n d² + d³)
+"row_gram"      eigenvalues of the products of few rows               O(n² d + n³)
 "randomized"    a block Krylov space of random vectors, several passes  O(n d k) per pass
 "lanczos"       Lanczos iterations on the covariance, without it      O(n d) per iteration
 ==============  ====================================================  =====================
@@ -18,20 +19,31 @@ copy X. Weighted rows are multiplied by √w.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import SMALLEST_ROOT, Moments, means, moments
+from thetahat.data.summaries.moments import (
+    SMALLEST_ROOT,
+    Moments,
+    count_used_rows,
+    means,
+    moments,
+)
 from thetahat.foundation.products import product
 from thetahat.foundation.randomness import RandomState, generator
-from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.threads import one_blas_thread, ordered_map, scipy_linalg
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.lowrank.decompositions import with_fixed_signs
 
 FEW_COLUMNS = 1000
 """A covariance of so many columns or fewer is cheap beside a pass over many more rows."""
+COLUMNS_AT_ONCE = 1024
+"""Columns of one product of rows; a fixed number, so that sums do not depend on threads."""
+LEAST_SHARE = 1e-8
+"""Eigenvalues of products of rows below this share of the largest have lost half their digits."""
 SMALL = 500
 """All singular values of a matrix with at most so many rows and columns are computed at once."""
 
@@ -73,7 +85,7 @@ def full_spectrum(source: InMemory, *, centre: bool, scale: Array | None = None)
         )
     square = float(np.sum(values.astype(np.float64) ** 2))
     directions = with_fixed_signs(directions)
-    return Spectrum(_count(source), about.weight, mean, values, directions, square)
+    return Spectrum(count_used_rows(source), about.weight, mean, values, directions, square)
 
 
 def covariance_spectrum(source: Source, *, centre: bool, scale: Array | None = None) -> Spectrum:
@@ -103,6 +115,48 @@ def spectrum_of_moments(
     return Spectrum(
         about.n_rows, about.weight, mean, np.sqrt(values[:count]), directions[:count], square
     )
+
+
+def row_gram_spectrum(
+    source: InMemory, k: int, *, centre: bool, scale: Array | None = None
+) -> Spectrum | None:
+    """The k largest singular values from the products of the rows, CCᵀ = U·diag(s²)·Uᵀ, V = UᵀC/s.
+
+    For few rows of many columns. Columns are read in blocks, whose products are added in order.
+    None if the k-th value is so small beside the first that its direction would lose digits.
+    """
+    about, d = means(source), source.n_features
+    mean = about.mean[:d] if centre else np.zeros(d)
+    root = np.sqrt(source.row_weights)[:, None] if source.has_weight else None
+
+    def columns(start: int) -> Array:
+        part = slice(start, start + COLUMNS_AT_ONCE)
+        rows = np.subtract(source.X[:, part], mean[part], dtype=np.float64, order="C")
+        if scale is not None:
+            rows /= scale[part]
+        if root is not None:
+            rows *= root
+        return rows
+
+    def square(start: int) -> _Sum:
+        rows = columns(start)
+        return _Sum(product(rows, rows.T))
+
+    def projected(start: int) -> Array:
+        return product(leading, columns(start))
+
+    starts = range(0, d, COLUMNS_AT_ONCE)
+    gram = reduce(_Sum.merge, ordered_map(square, starts)).total
+    with one_blas_thread():
+        squares, vectors = scipy_linalg().eigh(gram, driver="evd", check_finite=False)
+    squares, vectors = squares[::-1][:k], vectors[:, ::-1][:, :k]
+    if not squares[-1] > LEAST_SHARE * squares[0]:
+        return None
+    values = np.sqrt(squares)
+    leading = np.ascontiguousarray((vectors / values).T)
+    directions = with_fixed_signs(np.concatenate(list(ordered_map(projected, starts)), axis=1))
+    used, total = count_used_rows(source), float(np.trace(gram))
+    return Spectrum(used, about.weight, mean, values, directions, total)
 
 
 @dataclass(frozen=True)
@@ -194,7 +248,7 @@ def randomized_spectrum(
         squares, turn = squares[::-1][:k], turn[:, ::-1][:, :k]
         directions = (basis @ turn).T
     return Spectrum(
-        _count(source),
+        count_used_rows(source),
         weight,
         operator.mean,
         np.sqrt(np.maximum(squares, 0.0)),
@@ -250,7 +304,12 @@ def lanczos_spectrum(
     d = source.n_features
     if not operator.square() > 0:  # rows of zeros, which ARPACK refuses
         return Spectrum(
-            _count(source), weight, operator.mean, np.zeros(k), np.eye(k, d), operator.square()
+            count_used_rows(source),
+            weight,
+            operator.mean,
+            np.zeros(k),
+            np.eye(k, d),
+            operator.square(),
         )
     whole = LinearOperator((d, d), matvec=lambda v: operator(v.reshape(d, 1))[:, 0], dtype=float)
     with one_blas_thread():
@@ -259,14 +318,9 @@ def lanczos_spectrum(
     order = np.argsort(squares)[::-1]
     values = np.sqrt(np.maximum(squares[order], 0.0))
     directions = with_fixed_signs(np.ascontiguousarray(vectors[:, order].T))
-    return Spectrum(_count(source), weight, operator.mean, values, directions, operator.square())
-
-
-def _count(source: Source) -> int:
-    """Number of rows of positive weight."""
-    if not source.has_weight:
-        return source.n_rows
-    return int(sum(int((np.asarray(block.row_weights) > 0).sum()) for block in source.blocks()))
+    return Spectrum(
+        count_used_rows(source), weight, operator.mean, values, directions, operator.square()
+    )
 
 
 def start_generator(random_state: RandomState) -> np.random.Generator:
