@@ -168,6 +168,7 @@ from thetahat.models.neighbors.k_neighbors_regressor import KNeighborsRegressor 
 from thetahat.models.neighbors.local.locally_weighted_regression import LocallyWeightedRegression as LocallyWeightedRegression
 from thetahat.models.neighbors.local.nadaraya_watson import NadarayaWatson as NadarayaWatson
 from thetahat.models.neighbors.local.nadaraya_watson_classifier import NadarayaWatsonClassifier as NadarayaWatsonClassifier
+from thetahat.models.neighbors.local_outlier_factor import LocalOutlierFactor as LocalOutlierFactor
 from thetahat.models.neighbors.nearest_neighbors import NearestNeighbors as NearestNeighbors
 from thetahat.models.neighbors.radius_neighbors_classifier import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from thetahat.models.neighbors.radius_neighbors_regressor import RadiusNeighborsRegressor as RadiusNeighborsRegressor
@@ -292,6 +293,7 @@ __all__ = [
     "LinearRegression",
     "LinearSVC",
     "LinearSVR",
+    "LocalOutlierFactor",
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",

@@ -193,6 +193,7 @@ _BY_MODULE = {
     "thetahat.models.neighbors.local.locally_weighted_regression": ("LocallyWeightedRegression",),
     "thetahat.models.neighbors.local.nadaraya_watson": ("NadarayaWatson",),
     "thetahat.models.neighbors.local.nadaraya_watson_classifier": ("NadarayaWatsonClassifier",),
+    "thetahat.models.neighbors.local_outlier_factor": ("LocalOutlierFactor",),
     "thetahat.models.neighbors.nearest_neighbors": ("NearestNeighbors",),
     "thetahat.models.neighbors.radius_neighbors_classifier": ("RadiusNeighborsClassifier",),
     "thetahat.models.neighbors.radius_neighbors_regressor": ("RadiusNeighborsRegressor",),
