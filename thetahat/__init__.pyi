@@ -211,6 +211,7 @@ from thetahat.models.tree.regression import DecisionTreeRegressor as DecisionTre
 from thetahat.persistence.description import describe_file as describe_file
 from thetahat.persistence.model_file import load as load
 from thetahat.persistence.model_file import save as save
+from thetahat.persistence.onnx.to_onnx import to_onnx as to_onnx
 from thetahat import results as results
 from thetahat import theory as theory
 
@@ -427,6 +428,7 @@ __all__ = [
     "structures",
     "taxonomy",
     "theory",
+    "to_onnx",
     "tree_regions",
     "unstandardize",
     "validation_curve",

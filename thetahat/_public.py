@@ -231,6 +231,7 @@ _BY_MODULE = {
     "thetahat.models.tree.extra_tree": ("ExtraTreeClassifier", "ExtraTreeRegressor"),
     "thetahat.models.tree.regression": ("DecisionTreeRegressor",),
     "thetahat.models.tree.display.text": ("export_text",),
+    "thetahat.persistence.onnx.to_onnx": ("to_onnx",),
     "thetahat.persistence.description": ("describe_file",),
     "thetahat.persistence.model_file": ("load", "save"),
 }
