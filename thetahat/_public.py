@@ -112,6 +112,7 @@ _BY_MODULE = {
     "thetahat.models.ensemble.combination.stacking_regressor": ("StackingRegressor",),
     "thetahat.models.ensemble.combination.voting_classifier": ("VotingClassifier",),
     "thetahat.models.ensemble.combination.voting_regressor": ("VotingRegressor",),
+    "thetahat.models.gaussian_process.gaussian_process_classifier": ("GaussianProcessClassifier",),
     "thetahat.models.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
     "thetahat.models.generative.bayes_classifier": ("BayesClassifier",),
     "thetahat.models.generative.linear_discriminant_analysis": ("LinearDiscriminantAnalysis",),
