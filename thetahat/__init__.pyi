@@ -93,6 +93,7 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_classifier imp
 from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor import GradientBoostingRegressor as GradientBoostingRegressor
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
+from thetahat.models.gaussian_process.gaussian_process_classifier import GaussianProcessClassifier as GaussianProcessClassifier
 from thetahat.models.gaussian_process.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
 from thetahat.models.generative.bayes_classifier import BayesClassifier as BayesClassifier
 from thetahat.models.generative.linear_discriminant_analysis import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
@@ -172,6 +173,7 @@ from thetahat.models.neighbors.k_neighbors_regressor import KNeighborsRegressor 
 from thetahat.models.neighbors.local.locally_weighted_regression import LocallyWeightedRegression as LocallyWeightedRegression
 from thetahat.models.neighbors.local.nadaraya_watson import NadarayaWatson as NadarayaWatson
 from thetahat.models.neighbors.local.nadaraya_watson_classifier import NadarayaWatsonClassifier as NadarayaWatsonClassifier
+from thetahat.models.neighbors.local_outlier_factor import LocalOutlierFactor as LocalOutlierFactor
 from thetahat.models.neighbors.nearest_neighbors import NearestNeighbors as NearestNeighbors
 from thetahat.models.neighbors.radius_neighbors_classifier import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from thetahat.models.neighbors.radius_neighbors_regressor import RadiusNeighborsRegressor as RadiusNeighborsRegressor
@@ -214,6 +216,7 @@ from thetahat.models.tree.regression import DecisionTreeRegressor as DecisionTre
 from thetahat.persistence.description import describe_file as describe_file
 from thetahat.persistence.model_file import load as load
 from thetahat.persistence.model_file import save as save
+from thetahat.persistence.onnx.to_onnx import to_onnx as to_onnx
 from thetahat import results as results
 from thetahat import theory as theory
 
@@ -260,6 +263,7 @@ __all__ = [
     "FeatureMap",
     "GaussianMixture",
     "GaussianNB",
+    "GaussianProcessClassifier",
     "GaussianProcessRegressor",
     "GaussianRandomProjection",
     "GeneralizedLeastSquares",
@@ -297,6 +301,7 @@ __all__ = [
     "LinearRegression",
     "LinearSVC",
     "LinearSVR",
+    "LocalOutlierFactor",
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
@@ -433,6 +438,7 @@ __all__ = [
     "structures",
     "taxonomy",
     "theory",
+    "to_onnx",
     "tree_regions",
     "unstandardize",
     "validation_curve",

@@ -116,6 +116,7 @@ _BY_MODULE = {
     "thetahat.models.ensemble.combination.stacking_regressor": ("StackingRegressor",),
     "thetahat.models.ensemble.combination.voting_classifier": ("VotingClassifier",),
     "thetahat.models.ensemble.combination.voting_regressor": ("VotingRegressor",),
+    "thetahat.models.gaussian_process.gaussian_process_classifier": ("GaussianProcessClassifier",),
     "thetahat.models.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
     "thetahat.models.generative.bayes_classifier": ("BayesClassifier",),
     "thetahat.models.generative.linear_discriminant_analysis": ("LinearDiscriminantAnalysis",),
@@ -197,6 +198,7 @@ _BY_MODULE = {
     "thetahat.models.neighbors.local.locally_weighted_regression": ("LocallyWeightedRegression",),
     "thetahat.models.neighbors.local.nadaraya_watson": ("NadarayaWatson",),
     "thetahat.models.neighbors.local.nadaraya_watson_classifier": ("NadarayaWatsonClassifier",),
+    "thetahat.models.neighbors.local_outlier_factor": ("LocalOutlierFactor",),
     "thetahat.models.neighbors.nearest_neighbors": ("NearestNeighbors",),
     "thetahat.models.neighbors.radius_neighbors_classifier": ("RadiusNeighborsClassifier",),
     "thetahat.models.neighbors.radius_neighbors_regressor": ("RadiusNeighborsRegressor",),
@@ -234,6 +236,7 @@ _BY_MODULE = {
     "thetahat.models.tree.extra_tree": ("ExtraTreeClassifier", "ExtraTreeRegressor"),
     "thetahat.models.tree.regression": ("DecisionTreeRegressor",),
     "thetahat.models.tree.display.text": ("export_text",),
+    "thetahat.persistence.onnx.to_onnx": ("to_onnx",),
     "thetahat.persistence.description": ("describe_file",),
     "thetahat.persistence.model_file": ("load", "save"),
 }

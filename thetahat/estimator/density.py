@@ -1,4 +1,4 @@
-"""Models of a probability density p(x): log-density, samples and novelty of rows.
+"""Models of a probability density p(x): log-density, samples and novelty of rows; outliers.
 
 log p(x),   x ~ p,   score = Σ wᵢ log p(xᵢ) / Σ wᵢ,   novelty(x) = −log p(x)
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from sklearn.base import DensityMixin
+from sklearn.base import DensityMixin, OutlierMixin
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_weight
@@ -78,6 +78,27 @@ class Novelty(Estimator, ABC):
         # A small margin, so that rounding of the sums does not exclude a row.
         enough = beyond <= share * weight.sum() * (1.0 + 1e-12)
         return float(novelty[order[np.argmax(enough)]])
+
+
+class OutlierDetector(OutlierMixin):
+    """Labels of outliers from a signed score, which is negative for outliers."""
+
+    decision_function: Callable[[Any], Array]
+
+    def predict(self, X: Any) -> Array:
+        """Label rows as usual rows or outliers. Cost: that of `decision_function`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to judge, with the same columns as in `fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n,)
+            1 for usual rows, −1 for outliers.
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)
 
 
 class Likelihood:

@@ -6,17 +6,17 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import OutlierMixin
 
 from thetahat.data.validation import as_weight
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.density import OutlierDetector
 from thetahat.estimator.parameters import Range, more_than
 from thetahat.foundation.types import Array
 from thetahat.models.covariance.robust import RobustCovariance
 
 
 @with_parameters
-class EllipticEnvelope(OutlierMixin, RobustCovariance):
+class EllipticEnvelope(OutlierDetector, RobustCovariance):
     """Outlier detection by the robust Mahalanobis distance: rows outside an ellipse are outliers.
 
     Formula: x is an outlier if (x − μ)ᵀΣ⁻¹(x − μ) > t, with the location and the covariance of
@@ -103,21 +103,6 @@ class EllipticEnvelope(OutlierMixin, RobustCovariance):
         """
         scores = self.score_samples(X)
         return scores - self.offset_
-
-    def predict(self, X: Any) -> Array:
-        """Say which rows are outliers. Cost: O(d²) per row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows to evaluate, with the same columns as in `fit`.
-
-        Returns
-        -------
-        labels : ndarray of shape (n,)
-            1 for rows inside the ellipse, −1 for outliers.
-        """
-        return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the share of rows whose label is predicted correctly.

@@ -14,6 +14,8 @@ result does not depend on the number of threads.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,16 +45,14 @@ class Factored:
 
 
 @dataclass(frozen=True)
-class MarginalLikelihood:
+class OfKernel(ABC):
     """−log p(y | X, θ)/n as a function of θ, to be minimised within the bounds of the kernel."""
 
     kernel: Kernel
     X: Array
     y: Array
     """The targets, of shape (n, k): independent processes with the same kernel."""
-    noise: Any
-    """The variance of the noise: a number, or one for each row."""
-    _last: dict[bytes, tuple[float, Array]] = field(default_factory=dict, repr=False)
+    _last: dict[bytes, tuple[float, Array]] = field(default_factory=dict, repr=False, kw_only=True)
     """The last evaluation, because solvers evaluate their start more than once."""
 
     convex = False
@@ -67,6 +67,38 @@ class MarginalLikelihood:
         """θ of the kernel, moved into the bounds."""
         low, high = self.bounds.T
         return np.clip(self.kernel.theta, low, high)
+
+    @abstractmethod
+    def log_likelihood(self, theta: Array) -> float:
+        """log p(y | X, θ); −∞ if the covariance is not positive definite."""
+
+    @abstractmethod
+    def _evaluate(self, theta: Array) -> tuple[float, Array]:
+        """log p(y | X, θ) and its derivatives by the entries of θ."""
+
+    def log_likelihood_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """log p(y | X, θ) and its derivatives by the entries of θ."""
+        place = theta.tobytes()
+        if place not in self._last:
+            found = self._evaluate(theta)
+            self._last.clear()
+            self._last[place] = found
+        value, slope = self._last[place]
+        return value, slope.copy()
+
+    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """−log p/n and its gradient, for the solver."""
+        value, slope = self.log_likelihood_and_gradient(theta)
+        n = self.y.size
+        return -value / n, -slope / n
+
+
+@dataclass(frozen=True)
+class MarginalLikelihood(OfKernel):
+    """The likelihood of numbers: the process plus Gaussian noise."""
+
+    noise: Any = 0.0
+    """The variance of the noise: a number, or one for each row."""
 
     def factored(self, kernel: Kernel) -> Factored | None:
         """The factor of the covariance of y; None if it is not positive definite."""
@@ -86,50 +118,44 @@ class MarginalLikelihood:
         found = self.factored(self.kernel.with_theta(theta))
         return np.float64(-math.inf if found is None else found.log_likelihood)
 
-    def log_likelihood_and_gradient(self, theta: Array) -> tuple[float, Array]:
-        """log p(y | X, θ) and its derivatives by the entries of θ."""
-        place = theta.tobytes()
-        if place not in self._last:
-            found = self._evaluate(theta)
-            self._last.clear()
-            self._last[place] = found
-        value, slope = self._last[place]
-        return value, slope.copy()
-
     def _evaluate(self, theta: Array) -> tuple[float, Array]:
         kernel = self.kernel.with_theta(theta)
         found = self.factored(kernel)
         if found is None:
             return np.float64(-math.inf), np.zeros(len(theta))
         inverse_in_place(found.L)
-        free = [np.full(each.n_elements, not each.fixed) for each in kernel.hyperparameters]
-        if not free:
-            return found.log_likelihood, np.zeros(0)
-        slopes = self._traces(kernel, found.L, found.coefficients)
-        return found.log_likelihood, slopes[np.concatenate(free)]
+        c, k = found.coefficients, self.y.shape[1]
 
-    def _traces(self, kernel: Kernel, inverse: Array, c: Array) -> Array:
-        """½ tr((ccᵀ − K⁻¹) ∂K/∂θⱼ), from the lower triangle of K⁻¹."""
-        n, k = c.shape
-        starts = range(0, n, TILE)
-        corners = [(i, j) for i in starts for j in range(0, i + 1, TILE)]
-        parts: dict[tuple[int, int], Array] = {}
+        def weights(rows: slice, columns: slice, tile: Array) -> Array:
+            return np.dot(c[rows], c[columns].T) - k * tile
 
-        def pull(corner: tuple[int, int]) -> None:
-            row, column = (slice(start, min(n, start + TILE)) for start in corner)
-            same = row == column
-            tile = inverse[row, column]
-            if same:
-                tile = np.tril(tile) + np.tril(tile, -1).T
-            W = np.dot(c[row], c[column].T) - k * tile
-            _, pullback = kernel.linearised(self.X[row], self.X[column], same)
-            parts[corner] = pullback(W) * (0.5 if same else 1.0)
+        return found.log_likelihood, half_traces(kernel, self.X, found.L, weights)
 
-        parallel_for(pull, corners, products=float(n) * n * max(8, self.X.shape[1]))
-        return np.sum([parts[corner] for corner in corners], axis=0)
 
-    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
-        """−log p/n and its gradient, for the solver."""
-        value, slope = self.log_likelihood_and_gradient(theta)
-        n = self.y.size
-        return -value / n, -slope / n
+def half_traces(
+    kernel: Kernel, X: Array, inverse: Array, weights: Callable[[slice, slice, Array], Array]
+) -> Array:
+    """½ tr(W ∂K/∂θⱼ) of a symmetric matrix W, for the entries of θ that are not fixed.
+
+    ``weights(rows, columns, tile)`` gives a tile of W from that tile of a symmetric matrix, of
+    which the lower triangle is stored.
+    """
+    free = [np.full(each.n_elements, not each.fixed) for each in kernel.hyperparameters]
+    if not free:
+        return np.zeros(0)
+    n = len(X)
+    starts = range(0, n, TILE)
+    corners = [(i, j) for i in starts for j in range(0, i + 1, TILE)]
+    parts: dict[tuple[int, int], Array] = {}
+
+    def pull(corner: tuple[int, int]) -> None:
+        row, column = (slice(start, min(n, start + TILE)) for start in corner)
+        same = row == column
+        tile = inverse[row, column]
+        if same:
+            tile = np.tril(tile) + np.tril(tile, -1).T
+        _, pullback = kernel.linearised(X[row], X[column], same)
+        parts[corner] = pullback(weights(row, column, tile)) * (0.5 if same else 1.0)
+
+    parallel_for(pull, corners, products=float(n) * n * max(8, X.shape[1]))
+    return np.sum([parts[corner] for corner in corners], axis=0)[np.concatenate(free)]

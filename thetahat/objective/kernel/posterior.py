@@ -10,10 +10,13 @@ from thetahat.mathematics.kernels.base import Kernel
 from thetahat.objective.kernel.expansion import ENTRIES
 
 
-def variances_given(kernel: Kernel, centres: Matrix, L: Array, X: Matrix) -> Array:
+def variances_given(
+    kernel: Kernel, centres: Matrix, L: Array, X: Matrix, scale: Array | None = None
+) -> Array:
     """k(x, x) − ‖L⁻¹k(x)‖² of every row, at least 0; LLᵀ is the covariance at the centres.
 
-    Computed in pieces that do not depend on the number of threads. Cost: O(n m²).
+    With `scale`, one number per centre, the entries of k(x) are multiplied by it first. Computed in
+    pieces that do not depend on the number of threads. Cost: O(n m²).
     """
     found = np.array(kernel.diagonal(X), dtype=np.float64)
     n, m = X.shape[0], len(L)
@@ -22,7 +25,10 @@ def variances_given(kernel: Kernel, centres: Matrix, L: Array, X: Matrix) -> Arr
 
     def fill(start: int) -> None:
         rows = slice(start, start + step)
-        half = solve(L, kernel.block(X[rows], centres).T, lower=True, check_finite=False)
+        across = kernel.block(X[rows], centres)
+        if scale is not None:
+            across = across * scale
+        half = solve(L, across.T, lower=True, check_finite=False)
         found[rows] -= (half * half).sum(axis=0)
 
     parallel_for(fill, range(0, n, step), products=float(n) * m * m)

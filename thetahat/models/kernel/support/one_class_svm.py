@@ -6,9 +6,9 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.density import OutlierDetector
 from thetahat.estimator.parameters import positive_fraction
 from thetahat.foundation.types import Array
 from thetahat.models.kernel.support.regressor import OneFunction
@@ -17,7 +17,7 @@ from thetahat.objective.kernel.support_dual import BoxDual
 
 
 @with_parameters
-class OneClassSVM(OutlierMixin, OneFunction):
+class OneClassSVM(OutlierDetector, OneFunction):
     """Outlier detection by a region that contains most training rows.
 
     Formula: min ½‖f‖² − νρ·Σw + Σ wᵢ [ρ − f(xᵢ)]₊ over kernel functions f and ρ; rows with
@@ -117,17 +117,3 @@ class OneClassSVM(OutlierMixin, OneFunction):
         """
         scores = self.decision_function(X)
         return scores + np.asarray(self.offset_, dtype=scores.dtype)
-
-    def predict(self, X: Any) -> Array:
-        """Predict 1 for rows inside the region and −1 for outliers. Cost: O(n m d).
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (n, d)
-            The rows to judge.
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        return np.where(self.decision_function(X) >= 0, 1, -1)

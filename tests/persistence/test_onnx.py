@@ -1,0 +1,213 @@
+"""ONNX graphs answer as the models from which they were made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import thetahat as th
+
+onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnx")
+
+
+def rows(n=120, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, 4))
+
+
+def targets(kind, X):
+    y = X[:, 0] + X[:, 1] ** 2
+    match kind:
+        case "numbers":
+            return y
+        case "columns":
+            return np.column_stack([y, X[:, 2]])
+        case "counts":
+            return np.random.default_rng(1).poisson(np.exp(X[:, 0] / 3))
+        case "two":
+            return y > 0.5
+        case "three":
+            return np.array(["a", "b", "c"])[(y > 0.2).astype(int) + (y > 1.2)]
+        case "whole":
+            return (y > 0.2).astype(np.int32) * 7 + (y > 1.2)
+
+
+def evaluate(graph, X):
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, {"X": X}), strict=True))
+
+
+ANSWERS = {
+    "predictions": "predict",
+    "labels": "predict",
+    "probabilities": "predict_proba",
+    "scores": "decision_function",
+}
+
+
+def require_equal(model, X, dtype=np.float64, tolerance=1e-11):
+    found = evaluate(th.to_onnx(model, dtype=dtype), X.astype(dtype))
+    assert ("labels" in found) == hasattr(model, "classes_")
+    for name, values in found.items():
+        expected = getattr(model, ANSWERS[name])(X)
+        if name == "labels":
+            np.testing.assert_array_equal(values, expected)
+        else:
+            np.testing.assert_allclose(values, expected, rtol=tolerance, atol=tolerance)
+        assert values.shape == expected.shape
+    return found
+
+
+MODELS = [
+    (th.LinearRegression(), "numbers"),
+    (th.LinearRegression(), "columns"),
+    (th.Lasso(alpha=0.1), "numbers"),
+    (th.BayesianRidge(), "numbers"),
+    (th.PoissonRegressor(), "counts"),
+    (th.SGDRegressor(random_state=0), "numbers"),
+    (th.LogisticRegression(), "two"),
+    (th.LogisticRegression(), "three"),
+    (th.LinearSVC(), "three"),
+    (th.RidgeClassifier(), "whole"),
+    (th.SGDClassifier(loss="log_loss", random_state=0), "two"),
+    (th.SGDClassifier(random_state=0), "three"),
+    (th.LinearModel("huber"), "numbers"),
+    (th.LinearModel("poisson"), "counts"),
+    (th.LinearModel("logistic"), "two"),
+    (th.LinearModel("hinge"), "two"),
+    (th.LinearModel("softmax_cross_entropy"), "three"),
+    (th.DecisionTreeClassifier(max_depth=4), "three"),
+    (th.DecisionTreeRegressor(), "numbers"),
+    (th.DecisionTreeRegressor(), "columns"),
+    (th.DecisionTreeRegressor(min_samples_leaf=100), "numbers"),
+    (th.ExtraTreeClassifier(random_state=0), "two"),
+    (th.RandomForestClassifier(n_estimators=7, random_state=0), "whole"),
+    (th.RandomForestRegressor(n_estimators=7, random_state=0), "columns"),
+    (th.ExtraTreesRegressor(n_estimators=7, random_state=0), "numbers"),
+    (th.GradientBoostingClassifier(n_estimators=9, random_state=0), "three"),
+    (th.GradientBoostingRegressor(n_estimators=9, random_state=0), "numbers"),
+    (th.HistGradientBoostingClassifier(max_iter=9), "two"),
+    (th.HistGradientBoostingClassifier(max_iter=9), "three"),
+    (th.HistGradientBoostingRegressor(loss="poisson", max_iter=9), "counts"),
+    (th.KernelRidge(kernel="rbf", gamma=0.3), "columns"),
+    (th.KernelRidge(kernel=th.kernels.RBF(length_scale=(1.0, 2.0, 3.0, 4.0))), "numbers"),
+    (th.KernelRidge(kernel=2.0 * th.kernels.RBF() + th.kernels.Linear()), "numbers"),
+    (th.KernelModel("quantile"), "numbers"),
+    (th.KernelLogisticRegression(), "three"),
+    (th.SVC(), "two"),
+    (th.SVC(kernel="poly"), "three"),
+    (th.SVC(kernel="sigmoid", break_ties=True), "three"),
+    (th.SVC(decision_function_shape="ovo"), "three"),
+    (th.SVR(), "numbers"),
+    (th.NuSVR(kernel="linear"), "numbers"),
+]
+
+
+@pytest.mark.parametrize(("model", "kind"), MODELS, ids=lambda value: str(value)[:60])
+def test_graphs_answer_as_their_models(model, kind):
+    X = rows()
+    require_equal(model.fit(X, targets(kind, X)), rows(50, seed=1))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (th.Standardizer(), th.PCA(2, whiten=True)),
+        (StandardScaler(with_mean=False), th.PCA(3)),
+        (MinMaxScaler(clip=True),),
+        (th.TruncatedSVD(2), "passthrough"),
+    ],
+    ids=str,
+)
+def test_pipelines_are_one_graph(steps):
+    X = rows()
+    model = make_pipeline(*steps, th.LogisticRegression()).fit(X, targets("three", X))
+    require_equal(model, rows(50, seed=1))
+
+
+def test_missing_values_take_the_branches_of_the_model():
+    X, new = rows(), rows(50, seed=1)
+    for place, table in enumerate((X, new)):
+        table[np.random.default_rng(place).random(table.shape) < 0.2] = np.nan
+    y = targets("numbers", rows())
+    require_equal(th.HistGradientBoostingRegressor(max_iter=9).fit(X, y), new)
+    require_equal(th.DecisionTreeRegressor().fit(X, y), new)
+    require_equal(make_pipeline(SimpleImputer(), th.Ridge()).fit(X, y), new)
+
+
+def test_single_precision_takes_the_same_branches():
+    X = rows(400).astype(np.float32)
+    y = targets("numbers", X)
+    model = th.DecisionTreeRegressor().fit(X, y)
+    assert len(np.unique(model.predict(X))) > 300
+    found = evaluate(th.to_onnx(model, dtype=np.float32), X)["predictions"]
+    np.testing.assert_array_equal(found, model.predict(X).astype(np.float32))
+
+
+def test_other_types_of_labels():
+    X = rows()
+    for labels in ([2.0, 3.0], np.array(["no", "yes"], dtype=object), [False, True]):
+        y = np.asarray(labels)[targets("two", X).astype(int)]
+        found = require_equal(th.LogisticRegression().fit(X, y), X)
+        assert set(found["labels"].tolist()) == set(labels)
+
+
+def test_sparse_coefficients():
+    X = rows()
+    model = th.LogisticRegression(penalty="l1", C=0.1, solver="liblinear")
+    require_equal(model.fit(X, targets("two", X)).sparsify(), X)
+
+
+def test_the_file_is_the_graph(tmp_path):
+    X = rows()
+    model = th.Ridge().fit(X, targets("numbers", X))
+    graph = th.to_onnx(model, tmp_path / "model.onnx")
+    assert (tmp_path / "model.onnx").read_bytes() == graph.SerializeToString()
+
+
+class OtherPredictions(th.Ridge):
+    """Predicts in another way than its base class."""
+
+    def predict(self, X):
+        return 2 * super().predict(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "part"),
+    [
+        (th.KNeighborsRegressor(), "KNeighborsRegressor is not available"),
+        (OtherPredictions(), "OtherPredictions is not available"),
+        (make_pipeline(th.MonomialExpansion(), th.Ridge()), "step MonomialExpansion"),
+        (th.KernelRidge(kernel="laplacian"), "kernel Laplacian"),
+        (th.GradientBoostingRegressor(init=th.Ridge(), n_estimators=2), "init=Ridge"),
+        (th.DecisionTreeRegressor(oblique=2, random_state=0), "oblique=2"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_is_not_available_is_named(model, part):
+    X = rows()
+    model.fit(X, targets("numbers", X))
+    with pytest.raises(th.errors.CapabilityError, match=part):
+        th.to_onnx(model)
+
+
+def test_categories_are_refused():
+    X = np.column_stack([rows()[:, 0], np.arange(120) % 3])
+    model = th.DecisionTreeRegressor(categorical_features=[1]).fit(X, np.arange(120) % 3)
+    with pytest.raises(th.errors.CapabilityError, match="column number 1 holds categories"):
+        th.to_onnx(model)
+
+
+def test_bad_arguments():
+    with pytest.raises(th.errors.ParameterError, match=r"numpy\.float64 or numpy\.float32"):
+        th.to_onnx(th.Ridge(), dtype=int)
+    with pytest.raises(Exception, match="not fitted"):
+        th.to_onnx(th.Ridge())
+    with pytest.raises(th.errors.CapabilityError, match="str is not available"):
+        th.to_onnx("Ridge")

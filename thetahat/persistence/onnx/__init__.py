@@ -1,0 +1,1 @@
+"""Models as ONNX graphs, which other runtimes evaluate without Python."""

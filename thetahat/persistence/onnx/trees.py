@@ -1,0 +1,176 @@
+"""Trees, forests and boosting: sums of the values of leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
+from thetahat.models.tree.packed import CATEGORICAL, MISSING_LEFT, PackedTrees
+from thetahat.persistence.onnx.graph import ML, Graph
+from thetahat.persistence.onnx.heads import (
+    Outputs,
+    classes_of_scores,
+    labels,
+    largest,
+    mean,
+    numbers,
+    two_shares,
+)
+
+
+def tree_sum(
+    graph: Graph, trees: PackedTrees, who: str, start: Array | None, n_columns: int | None = None
+) -> str:
+    """Σ over the trees of the values of the leaves, (rows, width), plus a start.
+
+    With `n_columns` and one number per leaf, tree t adds to column t mod n_columns. A leaf of an
+    ONNX tree has a single number; if there are several values, it is the number of their row.
+    """
+    nodes = trees.nodes
+    is_leaf = nodes["feature"] < 0
+    flags = np.where(is_leaf, 0, nodes["feature"])
+    if (flags & CATEGORICAL).any():
+        raise CapabilityError(
+            f"{who}: splits by sets of categories are not available as an ONNX graph. Encode the "
+            "categories as numbers before fit."
+        )
+    tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.roots))
+    # A tree that is a single leaf needs a node, both branches of which lead to that leaf.
+    alone = is_leaf[trees.roots[:-1]]
+    is_node = ~is_leaf
+    is_node[trees.roots[:-1][alone]] = True
+    inner = np.flatnonzero(is_node)
+    leaf_number, node_number = np.cumsum(is_leaf) - 1, np.cumsum(is_node) - 1
+    first = np.where(is_leaf, np.arange(len(nodes)), trees.roots[tree] + nodes["child"])[inner]
+    second = np.where(is_leaf[inner], first, first + 1)
+    leaves = np.flatnonzero(is_leaf)
+    rows_of_values = nodes["child"][leaves]
+    width = trees.values.shape[1]
+    if width > 1:
+        if graph.dtype == np.float32 and len(trees.values) > 1 << 24:
+            raise CapabilityError(
+                f"{who}: {len(trees.values)} leaves cannot be numbered in single precision. Use "
+                "dtype=numpy.float64."
+            )
+        target, n_targets, weights = tree[leaves], trees.n_trees, rows_of_values.astype(float)
+    else:
+        n_targets = n_columns or 1
+        target, weights = tree[leaves] % n_targets, trees.values[rows_of_values, 0]
+    attributes: dict[str, Any] = {
+        "aggregate_function": 1,
+        "n_targets": n_targets,
+        "tree_roots": node_number[trees.roots[:-1]].tolist(),
+        "nodes_featureids": (flags[inner] & ~MISSING_LEFT).tolist(),
+        "nodes_splits": graph.tensor("splits", _thresholds(graph, nodes[inner], is_leaf[inner])),
+        "nodes_modes": graph.onnx.numpy_helper.from_array(
+            np.zeros(inner.size, dtype=np.uint8), "modes"
+        ),
+        "nodes_missing_value_tracks_true": ((flags[inner] & MISSING_LEFT) > 0).astype(int).tolist(),
+        "leaf_targetids": target.tolist(),
+        "leaf_weights": graph.tensor("weights", weights),
+    }
+    for branch, places in (("true", first), ("false", second)):
+        ends = is_leaf[places]
+        attributes[f"nodes_{branch}leafs"] = ends.astype(int).tolist()
+        attributes[f"nodes_{branch}nodeids"] = np.where(
+            ends, leaf_number[places], node_number[places]
+        ).tolist()
+    found = graph.add("TreeEnsemble", graph.rows, domain=ML, **attributes)
+    if width > 1:
+        whole = graph.add("Cast", found, to=int(graph.onnx.TensorProto.INT64))
+        each = graph.add("Gather", graph.constant(trees.values), whole, axis=0)
+        found = graph.add("ReduceSum", each, graph.constant(np.array([1])), keepdims=0)
+    return found if start is None else graph.add("Add", found, graph.constant(start))
+
+
+def _thresholds(graph: Graph, nodes: Array, is_leaf: Array) -> Array:
+    """Thresholds in the precision of the graph: in single precision the largest number below.
+
+    A number x in single precision is ≤ t exactly if it is ≤ that number.
+    """
+    exact = np.where(is_leaf, 0.0, nodes["threshold"])
+    if graph.dtype == np.float64:
+        return exact
+    rounded = exact.astype(np.float32)
+    return np.where(rounded > exact, np.nextafter(rounded, np.float32(-np.inf)), rounded)
+
+
+def single_tree(model: Any, graph: Graph) -> Outputs:
+    """A decision tree of classes or numbers."""
+    who = type(model).__name__
+    _require_numbers(model)
+    if getattr(model, "oblique", 0):
+        raise CapabilityError(
+            f"{who}: splits along directions (oblique={model.oblique}) are not available as an "
+            "ONNX graph. Use oblique=0."
+        )
+    return _answers(model, graph, tree_sum(graph, model.tree_.packed, who, None))
+
+
+def forest(model: Any, graph: Graph) -> Outputs:
+    """A forest: the mean over its trees."""
+    _require_numbers(model)
+    if getattr(model, "voting", "soft") == "hard":
+        raise CapabilityError(
+            f"{type(model).__name__}: voting='hard' is not available as an ONNX graph. Use "
+            "voting='soft'."
+        )
+    trees = model._forest.packed
+    shared = trees.with_values(trees.values / trees.n_trees)
+    return _answers(model, graph, tree_sum(graph, shared, type(model).__name__, None))
+
+
+def _answers(model: Any, graph: Graph, values: str) -> Outputs:
+    if hasattr(model, "classes_"):
+        if model.n_outputs_ > 1:
+            raise CapabilityError(
+                f"{type(model).__name__}: {model.n_outputs_} columns of labels are not available "
+                "as an ONNX graph. Fit one model per column."
+            )
+        found = labels(graph, largest(graph, values), model.classes_)
+        return found | {"probabilities": (values, graph.dtype, len(model.classes_))}
+    if model.n_outputs_ > 1:
+        return numbers(graph, values, model.n_outputs_)
+    return numbers(graph, graph.flat(values), None)
+
+
+def boosting(model: Any, graph: Graph) -> Outputs:
+    """Gradient boosting: the initial prediction plus the values of the leaves."""
+    who = type(model).__name__
+    _require_numbers(model)
+    if model._packed is None:
+        raise CapabilityError(
+            f"{who}: members that are not trees (estimator={model.estimator!r}) are not available "
+            "as an ONNX graph. Use trees."
+        )
+    if hasattr(getattr(model, "init_", None), "predict"):
+        raise CapabilityError(
+            f"{who}: a model as the initial prediction (init={model.init!r}) is not available as "
+            "an ONNX graph. Use init=None."
+        )
+    k = len(model._start)
+    z = tree_sum(graph, model._packed, who, model._start, k)
+    if not hasattr(model, "classes_"):
+        return numbers(graph, graph.flat(mean(graph, z, model.loss_, who)), None)
+    found = classes_of_scores(graph, z, k, model.classes_)
+    if k > 1:
+        shares = mean(graph, z, model.loss_, who)
+    else:
+        if model.loss_.half_logit:
+            z = graph.add("Mul", z, graph.constant(np.array(2.0)))
+        shares = two_shares(graph, z)
+    return found | {"probabilities": (shares, graph.dtype, max(2, k))}
+
+
+def _require_numbers(model: Any) -> None:
+    columns = getattr(model, "_columns", None)
+    if columns is not None and columns.levels:
+        place = next(iter(columns.levels))
+        name = repr(columns.names[place]) if columns.names else f"number {place}"
+        raise CapabilityError(
+            f"{type(model).__name__}: column {name} holds categories, but the input of the ONNX "
+            "graph is a matrix of numbers. Encode the categories as numbers before fit."
+        )
