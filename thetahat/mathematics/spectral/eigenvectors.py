@@ -15,7 +15,7 @@ import numpy as np
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.memory import require_memory
-from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.threads import one_blas_thread, parallel_for, scipy_linalg
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.linalg.tiled_cholesky import cholesky_in_place, cholesky_solve
 from thetahat.mathematics.lowrank.decompositions import with_fixed_signs
@@ -25,6 +25,8 @@ WHOLE_ROWS = 100
 DENSE_SHARE = 0.04
 """Share of entries from which a dense factor is faster than a sparse one, which fills up."""
 DENSE_ROWS = 20_000
+PRODUCT_ROWS = 256
+"""Rows of a matrix that one thread multiplies, whatever the number of threads."""
 TIGHT = 1e-12
 """Relative accuracy of Lanczos iterations if none is given."""
 
@@ -172,3 +174,51 @@ def _dense(M: Matrix, who: str) -> Array:
 
 def _tidy(values: Array, vectors: Array) -> SmallestEigen:
     return SmallestEigen(np.maximum(values, 0.0), with_fixed_signs(vectors.T).T)
+
+
+def largest_eigenvectors(
+    K: Array, k: int, *, tol: float = 0.0, max_iter: int | None = None, whole: bool | None = None
+) -> tuple[Array, Array]:
+    """The k largest eigenvalues of a dense symmetric matrix in descending order, and their vectors.
+
+    The entry of the largest size of each vector is positive. Cost: O(n²) per Lanczos iteration, of
+    which there are about 50, or O(n³) as a whole.
+    """
+    n = len(K)
+    if whole is None:
+        whole = n <= WHOLE_ROWS or 5 * k > n
+    with one_blas_thread():
+        found = None if whole or k >= n else _by_products(K, k, tol or TIGHT, max_iter)
+        if found is None:
+            span = [n - k, n - 1]
+            found = scipy_linalg().eigh(K, subset_by_index=span, check_finite=False)
+            if found[1].shape[1] < k:  # some clusters of equal eigenvalues defeat this driver
+                values, vectors = scipy_linalg().eigh(K, driver="evd", check_finite=False)
+                found = values[n - k :], vectors[:, n - k :]
+    values, vectors = found
+    order = np.argsort(-values, kind="stable")
+    return values[order], with_fixed_signs(vectors[:, order].T).T
+
+
+def _by_products(K: Array, k: int, tol: float, max_iter: int | None) -> tuple[Array, Array] | None:
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+    n = len(K)
+    parts = [slice(start, start + PRODUCT_ROWS) for start in range(0, n, PRODUCT_ROWS)]
+
+    def apply(vector: Array) -> Array:
+        vector, out = np.ravel(vector), np.empty(n)
+
+        def multiply(rows: slice) -> None:
+            np.dot(K[rows], vector, out=out[rows])
+
+        parallel_for(multiply, parts, products=float(n) * n)
+        return out
+
+    start = np.random.default_rng(0).uniform(-1.0, 1.0, n)
+    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+    try:
+        values, vectors = eigsh(operator, k=k, which="LA", v0=start, tol=tol, maxiter=max_iter)
+    except ArpackNoConvergence:
+        return None
+    return values, vectors
