@@ -44,8 +44,8 @@ void isotonic(Vector<const double> values, Vector<const double> weights, Vector<
 } // namespace
 
 void bind_isotonic(nb::module_ &module) {
-    module.def("isotonic", &isotonic, nb::arg("values").noconvert(),
-               nb::arg("weights").noconvert(), nb::arg("out").noconvert());
+    module.def("isotonic", &isotonic, nb::arg("values").noconvert(), nb::arg("weights").noconvert(),
+               nb::arg("out").noconvert());
 }
 
 } // namespace thetahat

@@ -1,12 +1,14 @@
 // One pass over all pairs of points for the stress of an embedding.
 //
-//     guttman_step       Σ_{i<j} (δ_ij − d_ij)² and Σ_{i<j} d_ij², d_ij = ‖z_i − z_j‖, and the points
+//     guttman_step       Σ_{i<j} (δ_ij − d_ij)² and Σ_{i<j} d_ij², d_ij = ‖z_i − z_j‖, and the
+//     points
 //                        of the next step, (1/n) Σ_j (δ_ij/d_ij)(z_i − z_j), which majorise it
-//     squared_stress     Σ_{i≠j} (δ_ij² − d_ij²)² and its gradient −8 Σ_j (δ_ij² − d_ij²)(z_i − z_j)
+//     squared_stress     Σ_{i≠j} (δ_ij² − d_ij²)² and its gradient −8 Σ_j (δ_ij² − d_ij²)(z_i −
+//     z_j)
 //
-// A point is compared with all others by one thread, in runs of `run` points and eight partial sums,
-// and the sums of the points are added in their order, so the number of threads does not change a
-// bit. No further matrix of n² numbers is made.
+// A point is compared with all others by one thread, in runs of `run` points and eight partial
+// sums, and the sums of the points are added in their order, so the number of threads does not
+// change a bit. No further matrix of n² numbers is made.
 
 #include <cmath>
 #include <vector>
@@ -44,7 +46,8 @@ struct Sums {
 };
 
 double total(const double *lane) {
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 // `columns` holds the coordinates one after the other, filled up with copies of the last point to a

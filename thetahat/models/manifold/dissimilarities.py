@@ -160,9 +160,9 @@ def require_dissimilarities(X: Array, who: str) -> Array:
     D = (D + D.T) / 2
     diagonal = np.einsum("ii->i", D)
     if diagonal.any():
-        i = int(np.flatnonzero(diagonal)[0])
+        at = int(np.flatnonzero(diagonal)[0])
         raise DataError(
-            f"{who}: the dissimilarity of a row and itself must be 0, but entry ({i}, {i}) is "
-            f"{D[i, i]:g}. If the other entries are dissimilarities, use np.fill_diagonal(D, 0)."
+            f"{who}: the dissimilarity of a row and itself must be 0, but entry ({at}, {at}) is "
+            f"{D[at, at]:g}. If the other entries are dissimilarities, use np.fill_diagonal(D, 0)."
         )
     return D

@@ -117,7 +117,7 @@ class MDS(Watched, DissimilarityEmbedding):
     n_components: int = 2
     _: KW_ONLY
     metric_mds: bool = True
-    n_init: int = 1
+    n_init: Any = 1
     init: str = "warn"
     max_iter: int = 300
     verbose: Any = 0
