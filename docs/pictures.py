@@ -22,6 +22,7 @@ SECTIONS = (
     "bayesian",
     "components",
     "clusters",
+    "manifolds",
     "neighbours",
     "trees",
     "ensembles",

@@ -60,6 +60,9 @@ void bind_diagonal_gaussians(nb::module_ &module);
 void bind_precision_direction(nb::module_ &module);
 void bind_nearest_centres(nb::module_ &module);
 void bind_cluster_sums(nb::module_ &module);
+void bind_shortest_paths(nb::module_ &module);
+void bind_stress(nb::module_ &module);
+void bind_isotonic(nb::module_ &module);
 void bind_mixture_pass(nb::module_ &module);
 
 } // namespace thetahat

@@ -57,5 +57,8 @@ NB_MODULE(_native, module) {
     thetahat::bind_precision_direction(module);
     thetahat::bind_nearest_centres(module);
     thetahat::bind_cluster_sums(module);
+    thetahat::bind_shortest_paths(module);
+    thetahat::bind_stress(module);
+    thetahat::bind_isotonic(module);
     thetahat::bind_mixture_pass(module);
 }

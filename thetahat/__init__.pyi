@@ -161,6 +161,8 @@ from thetahat.models.linear.sparse.orthogonal_mp import orthogonal_mp_gram as or
 from thetahat.models.linear.stochastic.perceptron import Perceptron as Perceptron
 from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SGDClassifier
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
+from thetahat.models.manifold.classical_mds import ClassicalMDS as ClassicalMDS
+from thetahat.models.manifold.mds import MDS as MDS
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
 from thetahat.models.mixture.gaussian_mixture import GaussianMixture as GaussianMixture
@@ -242,6 +244,7 @@ __all__ = [
     "BiasFeature",
     "CategoricalNB",
     "CircleFit",
+    "ClassicalMDS",
     "ComplementNB",
     "CondensedNearestNeighbors",
     "ConstantClassifier",
@@ -305,6 +308,7 @@ __all__ = [
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MDS",
     "MarkovGraph",
     "MatrixCompletion",
     "MinCovDet",

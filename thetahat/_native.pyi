@@ -977,6 +977,21 @@ def settle_by_products(
     square: FloatArray,
     lower: FloatArray,
 ) -> int: ...
+def shortest_paths(
+    offsets: FloatArray,
+    ends: FloatArray,
+    lengths: FloatArray,
+    first: int,
+    out: FloatArray,
+    threads: int,
+) -> None: ...
+def guttman_step(
+    delta: FloatArray, z: FloatArray, moved: FloatArray, threads: int
+) -> tuple[float, float]: ...
+def squared_stress(
+    delta: FloatArray, z: FloatArray, gradient: FloatArray, threads: int
+) -> float: ...
+def isotonic(values: FloatArray, weights: FloatArray, out: FloatArray) -> None: ...
 def cluster_sums(
     x: FloatArray,
     weight: FloatArray,

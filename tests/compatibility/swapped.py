@@ -35,6 +35,7 @@ PACKAGES = (
     "kernel_approximation",
     "kernel_ridge",
     "linear_model",
+    "manifold",
     "mixture",
     "naive_bayes",
     "neighbors",

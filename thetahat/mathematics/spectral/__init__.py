@@ -1,0 +1,1 @@
+"""Eigenvectors of graphs: the Laplacian of a matrix of edge weights, and its smallest values."""
