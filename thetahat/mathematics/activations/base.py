@@ -34,8 +34,8 @@ class Activation(Part, ABC):
 
     def value(self, t: Array) -> Array:
         """Return σ(t); integers give float64."""
-        _, t = floating(t)
-        return self.apply(t.copy() if hasattr(t, "copy") else t.clone())
+        xp, t = floating(t)
+        return self.apply(xp.asarray(t, copy=True))
 
     def derivative(self, t: Array) -> Array:
         """Return σ′(t), with the shape of t; at a kink, the value that networks use there."""

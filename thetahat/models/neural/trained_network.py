@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
@@ -49,7 +50,7 @@ OUTPUTS = {
 """scikit-learn's names of the functions from z to predictions."""
 
 
-class TrainedNetwork(Watched, NetworkModel):
+class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
     """A network of dense layers under a loss, trained by gradients.
 
     Attributes
@@ -75,7 +76,10 @@ class TrainedNetwork(Watched, NetworkModel):
     loss: Any
     t_: int
     loss_curve_: list[float]
+    loss_: float
+    best_loss_: float | None
     validation_scores_: list[float] | None
+    best_validation_score_: float | None
 
     def _check_combinations(self, *, resuming: bool = False) -> None:
         who = type(self).__name__
@@ -255,7 +259,7 @@ class TrainedNetwork(Watched, NetworkModel):
 
     def _kept_memory(self, theta: Array) -> tuple[Any, int]:
         """The averages of the gradients so far, if the solver is still the same."""
-        kept = getattr(self, "_memory", None)
+        kept: Any = getattr(self, "_memory", None)
         expected = self._rule().start(theta)
         if np.shape(kept) != np.shape(expected):
             return None, 0

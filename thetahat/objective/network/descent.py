@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -177,7 +177,7 @@ class _Step:
     def epoch(self, rate: LearningRate, random: np.random.Generator) -> float:
         """Visit every row once; returns the mean loss plus the penalty."""
         training, eta = self.training, float(rate.rates(self.training.rows + 1, 1)[0])
-        rule = replace(self.descent.rule, eta=eta)  # type: ignore[call-arg]
+        rule: StepRule = self.descent.rule.set_params(eta=eta)
         split = self.predictor.split
         weights, slope = split(training.theta)[0], split(self.gradients[0])[0]
         total = mass = at_zero = 0.0

@@ -288,9 +288,19 @@ class Adam(StepRule):
     def step(self, t: int, gradient: Array, theta: Array, memory: Memory) -> Memory:
         if type(theta) is not np.ndarray or theta.dtype.char not in "df":
             return super().step(t, gradient, theta, memory)
-        corrections = 1 - self.beta1**t, 1 - self.beta2**t
-        betas = self.beta1, self.beta2
-        _native.adam_step(gradient, theta, *memory, self.eta, *betas, *corrections, self.epsilon)
+        first, second = memory
+        _native.adam_step(
+            gradient,
+            theta,
+            first,
+            second,
+            self.eta,
+            self.beta1,
+            self.beta2,
+            1 - self.beta1**t,
+            1 - self.beta2**t,
+            self.epsilon,
+        )
         return memory
 
 
