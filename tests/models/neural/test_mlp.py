@@ -337,9 +337,7 @@ def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_good_weights(early):
         random_state=0,
         early_stopping=early,
     )
-    with pytest.warns(
-        ConvergenceWarning, match="no longer finite; .*learning_rate_init"
-    ):
+    with pytest.warns(ConvergenceWarning, match="no longer finite; .*learning_rate_init"):
         model.fit(X, 1e6 * y)
     assert all(np.isfinite(W).all() for W in model.coefs_)
     assert np.isfinite(model.predict(X)).all()

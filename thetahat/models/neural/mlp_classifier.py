@@ -251,7 +251,8 @@ class MLPClassifier(Classifier, TrainedNetwork):
         p : array of shape (n, n_classes)
             Probabilities, which sum to 1 in each row unless rows may have several labels.
         """
-        p = self.loss_function_.mean(self._raw(X))
+        z = self._raw(X)
+        p = self.loss_function_.mean(z)
         return p if p.ndim == 2 else np.column_stack([1 - p, p])
 
     @available_if(_has_probabilities)

@@ -154,7 +154,7 @@ class Network:
         Parameters
         ----------
         X : array-like of shape (n, n_inputs)
-            The rows.
+            Rows of inputs of the network.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class Network:
         Parameters
         ----------
         X : array-like of shape (n, n_inputs)
-            The rows.
+            Rows of inputs of the network.
         y : array-like of shape (n,) or (n, n_outputs)
             The targets of the loss.
         loss : str or Loss, default="squared"

@@ -74,10 +74,11 @@ class NetworkParameters:
     random_state : int, RandomState, Generator or None, default=None
         Seed for the initial weights, the order of the rows, held-out rows and dropout. Pass an int
         for the same result on every call.
-    tol : float, default=0.0001
+    tol : float or None, default=0.0001
         Tolerance of the stopping rule. The fit stops if the loss (with `early_stopping`, the score)
         has not improved by at least `tol` for more than `n_iter_no_change` epochs in a row. For
-        "lbfgs" it is the largest entry of the gradient at which the fit has converged.
+        "lbfgs" it is the largest entry of the gradient at which the fit has converged. None runs
+        all `max_iter` epochs.
     verbose : bool, default=False
         Whether to print the loss of each epoch.
     warm_start : bool, default=False
@@ -92,9 +93,12 @@ class NetworkParameters:
         best score are kept.
     validation_fraction : float, default=0.1
         Share of the rows that `early_stopping` holds out. Must be between 0 and 1.
-    beta_1, beta_2 : float, default=0.9 and 0.999
-        Decay of the running means of gradients and squared gradients in "adam" and "adamw". Must be
-        at least 0 and less than 1.
+    beta_1 : float, default=0.9
+        Decay of the running mean of the gradients in "adam" and "adamw". Larger values average over
+        more steps. Must be at least 0 and less than 1.
+    beta_2 : float, default=0.999
+        Decay of the running mean of the squared gradients in "adam" and "adamw". Must be at least 0
+        and less than 1.
     epsilon : float, default=1e-8
         Added to the denominator of "adam" and "adamw" to avoid a division by zero. Must be
         positive.
@@ -128,7 +132,7 @@ class NetworkParameters:
     max_iter: int = 200
     shuffle: bool = True
     random_state: Any = None
-    tol: float = 1e-4
+    tol: float | None = 1e-4
     verbose: bool = False
     warm_start: bool = False
     momentum: float = 0.9
@@ -155,7 +159,7 @@ class NetworkParameters:
         "power_t": from_to(0, 100),
         "max_iter": whole(1),
         "shuffle": boolean,
-        "tol": at_least(0),
+        "tol": at_least(0) | none,
         "verbose": boolean | whole(0),
         "warm_start": boolean,
         "momentum": share_below_one,

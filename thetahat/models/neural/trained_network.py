@@ -121,6 +121,11 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         kind = LookAhead if self.nesterovs_momentum else HeavyBall
         return kind(float(self.momentum), eta)
 
+    @classmethod
+    def _example(cls) -> Any:
+        """A network that a few epochs fit."""
+        return cls(learning_rate_init=0.02, tol=0.01, n_iter_no_change=2)
+
     # The fit.
 
     def _train(self, source: Source, head: Head, X: Any, y: Any, *, resuming: bool = False) -> None:
@@ -162,7 +167,7 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
                 risk,
                 LBFGS(),
                 theta.astype(np.float64),
-                tolerance=self.tol,
+                tolerance=self.tol or 0.0,
                 max_steps=steps,
                 watch=watch,
                 reason="all rows in each iteration, asked for",
@@ -254,7 +259,7 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
                 f"{self.learning_rate_init:g}).",
                 ConvergenceWarning,
             )
-        elif not resuming:
+        elif descent.tolerance is not None:
             self._warn_unless_converged()
 
     def _kept_memory(self, theta: Array) -> tuple[Any, int]:
