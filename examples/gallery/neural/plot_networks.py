@@ -17,7 +17,7 @@ side = np.linspace(-2, 3, 120)
 grid = np.array([(a, b) for b in side for a in side])
 figure, axes = plt.subplots(1, 4, figsize=(14, 3.4), layout="constrained")
 for axis, sizes in zip(axes, [(), (8,), (16, 16)], strict=False):
-    model = th.MLPClassifier(sizes, "tanh", solver="lbfgs", alpha=0.1, max_iter=500, random_state=0)
+    model = th.MLPClassifier(sizes, "tanh", solver="lbfgs", alpha=0.1, tol=2e-3, random_state=0)
     model.fit(X, y)
     p = model.predict_proba(grid)[:, 1].reshape(120, 120)
     axis.contourf(side, side, p, levels=10, cmap="coolwarm", alpha=0.6)
