@@ -27,6 +27,7 @@ SECTIONS = (
     "trees",
     "ensembles",
     "boosting",
+    "neural",
     "density_and_unlabelled",
     "evaluation",
     "online_and_theory",

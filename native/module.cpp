@@ -61,4 +61,5 @@ NB_MODULE(_native, module) {
     thetahat::bind_stress(module);
     thetahat::bind_isotonic(module);
     thetahat::bind_mixture_pass(module);
+    thetahat::bind_adam_step(module);
 }

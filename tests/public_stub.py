@@ -13,6 +13,7 @@ TABLES = {
     "thetahat.errors": lambda: dict.fromkeys(errors.__all__, "thetahat.foundation.errors"),
     "thetahat.results": lambda: _public.RESULTS,
     "thetahat.data": lambda: import_module("thetahat.data")._NAMES,
+    "thetahat.models.neural": lambda: import_module("thetahat.models.neural")._NAMES,
     "thetahat.mathematics.distributions": lambda: (
         import_module("thetahat.mathematics.distributions")._NAMES
     ),

@@ -317,6 +317,7 @@ def test_pickles_and_clones(name):
     assert clone(model).get_params().keys() == model.get_params().keys()
 
 
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")  # of scikit-learn's networks
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if name in PEERS])
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning")
 @pytest.mark.filterwarnings("ignore:y contains no unlabeled samples:UserWarning")

@@ -30,6 +30,7 @@ from thetahat.evaluation.search import search as search
 from thetahat.evaluation import statistics as statistics
 from thetahat.evaluation.tree_pruning.prune import prune as prune
 from thetahat.foundation.config import config as config
+from thetahat.mathematics import activations as activations
 from thetahat.mathematics import autodiff as autodiff
 from thetahat.mathematics import binning as binning
 from thetahat.mathematics import distances as distances
@@ -185,6 +186,9 @@ from thetahat.models.neighbors.reduction.voronoi_editing import VoronoiEditing a
 from thetahat.models.neighbors.search.graph import ApproximateSearch as ApproximateSearch
 from thetahat.models.neighbors.search.kd_tree import BallTree as BallTree
 from thetahat.models.neighbors.search.kd_tree import KDTree as KDTree
+from thetahat.models import neural as neural
+from thetahat.models.neural.mlp_classifier import MLPClassifier as MLPClassifier
+from thetahat.models.neural.mlp_regressor import MLPRegressor as MLPRegressor
 from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
 from thetahat.models.nonlinear.circle import CircleFit as CircleFit
 from thetahat.models.nonlinear.regression import NonlinearRegression as NonlinearRegression
@@ -309,6 +313,8 @@ __all__ = [
     "LogisticRegression",
     "LogisticRegressionCV",
     "MDS",
+    "MLPClassifier",
+    "MLPRegressor",
     "MarkovGraph",
     "MatrixCompletion",
     "MinCovDet",
@@ -376,6 +382,7 @@ __all__ = [
     "VotingClassifier",
     "VotingRegressor",
     "Whitening",
+    "activations",
     "autodiff",
     "best_halfspace",
     "best_threshold",
@@ -414,6 +421,7 @@ __all__ = [
     "losses",
     "lowrank",
     "minimise",
+    "neural",
     "oas",
     "online",
     "optimizers",

@@ -1034,3 +1034,15 @@ def mixture_pass(
     rows: FloatArray,
     posterior: bool,
 ) -> float: ...
+def adam_step(
+    gradient: FloatArray,
+    theta: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    rate: float,
+    beta1: float,
+    beta2: float,
+    correction1: float,
+    correction2: float,
+    epsilon: float,
+) -> None: ...

@@ -6,6 +6,7 @@ namespace by its kind: ``th.results`` has what functions return, ``th.errors`` w
 """
 
 NAMESPACES = {
+    "activations": "thetahat.mathematics.activations",
     "autodiff": "thetahat.mathematics.autodiff",
     "binning": "thetahat.mathematics.binning",
     "data": "thetahat.data",
@@ -17,6 +18,7 @@ NAMESPACES = {
     "linalg": "thetahat.mathematics.linalg",
     "losses": "thetahat.mathematics.losses",
     "lowrank": "thetahat.mathematics.lowrank",
+    "neural": "thetahat.models.neural",
     "online": "thetahat.models.online",
     "optimizers": "thetahat.mathematics.optimizers",
     "penalties": "thetahat.mathematics.penalties",
@@ -189,6 +191,8 @@ _BY_MODULE = {
     "thetahat.models.metric.neighborhood_components_analysis": ("NeighborhoodComponentsAnalysis",),
     "thetahat.models.metric.pairwise_metric_learner": ("PairwiseMetricLearner",),
     "thetahat.models.mixture.gaussian_mixture": ("GaussianMixture",),
+    "thetahat.models.neural.mlp_classifier": ("MLPClassifier",),
+    "thetahat.models.neural.mlp_regressor": ("MLPRegressor",),
     "thetahat.models.neighbors.graphs": (
         "KNeighborsTransformer",
         "RadiusNeighborsTransformer",

@@ -39,6 +39,7 @@ PACKAGES = (
     "mixture",
     "naive_bayes",
     "neighbors",
+    "neural_network",
     "random_projection",
     "semi_supervised",
     "svm",

@@ -31,6 +31,7 @@ from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive, Square
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRate, optimal_offset
 from thetahat.objective.stochastic.descent import StochasticDescent, stacked
+from thetahat.objective.stochastic.held_out import hold_out
 from thetahat.objective.stochastic.steps import Steps, Walk
 
 
@@ -221,7 +222,13 @@ class Stochastic(StochasticParameters, Sparsifies, Watched, Linear):
         steps, random = self._steps(), generator(self.random_state)
         rows, score = source, None
         if self.early_stopping:
-            rows, held_out = self._hold_out(source, random, stratify)
+            rows, held_out = hold_out(
+                source,
+                self.validation_fraction,
+                random,
+                stratify=stratify,
+                who=type(self).__name__,
+            )
             score = self._held_out_score(held_out, target)
         descent = StochasticDescent(
             steps,
@@ -248,35 +255,6 @@ class Stochastic(StochasticParameters, Sparsifies, Watched, Linear):
             )
         elif descent.tolerance is not None:
             self._warn_unless_converged()
-
-    def _hold_out(
-        self, source: Source, random: np.random.Generator, stratify: bool
-    ) -> tuple[InMemory, InMemory]:
-        """Split the rows into training rows and held-out rows."""
-        from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
-
-        who = type(self).__name__
-        if not isinstance(source, InMemory):
-            raise CapabilityError(
-                f"{who}: early_stopping=True needs the rows in memory, but these are read block by "
-                "block. Use early_stopping=False."
-            )
-        there = np.arange(source.n_rows) if source.weight is None else np.flatnonzero(source.weight)
-        y = np.asarray(source.y)[there]
-        held = math.ceil(self.validation_fraction * there.size)
-        classes, sizes = np.unique(y, return_counts=True) if stratify else ([0], [2])
-        if min(held, there.size - held) < len(classes) or min(sizes) < 2:
-            raise DataError(
-                f"{who}: early_stopping with validation_fraction={self.validation_fraction:g} "
-                f"would hold out {held} of {there.size} rows; both parts need at least "
-                f"{'one row of each class' if stratify else 'one row'}. Change "
-                "validation_fraction, add rows, or set early_stopping=False."
-            )
-        splitter = StratifiedShuffleSplit if stratify else ShuffleSplit
-        seed = int(random.integers(np.iinfo(np.int32).max))
-        split = splitter(1, test_size=self.validation_fraction, random_state=seed)
-        learned, held_out = next(split.split(np.zeros((there.size, 1)), y))
-        return source.take(there[learned]), source.take(there[held_out])
 
     def _held_out_score(
         self, rows: InMemory, target: Callable[[int, Array], Array]

@@ -105,8 +105,9 @@ class EmpiricalRisk:
 
     @property
     def convex(self) -> bool:
-        """Whether every local minimum of F is its minimum, where the predictor is linear."""
-        return self.loss.convex and self.penalty.convex
+        """Whether every local minimum of F is its minimum; a network has others."""
+        linear = isinstance(self.predictor, LinearInParameters)
+        return linear and self.loss.convex and self.penalty.convex
 
     def start(self) -> Array:
         """The predictor's start; the best constant if ℓ is piecewise linear in numbers; the

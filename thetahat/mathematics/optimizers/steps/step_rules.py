@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from thetahat import _native
 from thetahat.foundation.types import Array
 from thetahat.mathematics.parts import Part, number
 
@@ -53,6 +54,15 @@ class StepRule(Part, ABC):
     @abstractmethod
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
         """Return the move for the t-th gradient (t = 1, 2, …) and the memory after it."""
+
+    def step(self, t: int, gradient: Array, theta: Array, memory: Memory) -> Memory:
+        """Add the move for the t-th gradient to θ, in place, and return the memory after it.
+
+        The memory passed may be overwritten.
+        """
+        move, memory = self.move(t, gradient, memory)
+        theta += move
+        return memory
 
     def rates(self, first: int, n: int) -> Array | None:
         """η_t for n steps from step `first`, if move = −η_t g; None for other rules."""
@@ -274,6 +284,24 @@ class Adam(StepRule):
         second = self.beta2 * second + (1 - self.beta2) * gradient * gradient
         size = xp.sqrt(second / (1 - self.beta2**t)) + self.epsilon
         return -self.eta * first / (1 - self.beta1**t) / size, (first, second)
+
+    def step(self, t: int, gradient: Array, theta: Array, memory: Memory) -> Memory:
+        if type(theta) is not np.ndarray or theta.dtype.char not in "df":
+            return super().step(t, gradient, theta, memory)
+        first, second = memory
+        _native.adam_step(
+            gradient,
+            theta,
+            first,
+            second,
+            self.eta,
+            self.beta1,
+            self.beta2,
+            1 - self.beta1**t,
+            1 - self.beta2**t,
+            self.epsilon,
+        )
+        return memory
 
 
 def as_rule(step: float | StepRule) -> StepRule:

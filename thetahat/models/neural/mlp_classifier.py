@@ -1,0 +1,294 @@
+"""The multilayer perceptron for classes: one output per class under a loss of classes."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.source import Source
+from thetahat.data.views import sign_targets
+from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.watching import with_callbacks
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.types import Array
+from thetahat.mathematics.losses import named
+from thetahat.mathematics.losses.base import Loss, Subdifferentiable, Targets
+from thetahat.mathematics.losses.links import Link
+from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
+from thetahat.mathematics.losses.per_output import per_output
+from thetahat.models.neural.network_model import Head
+from thetahat.models.neural.trained_network import TrainedNetwork
+
+OF_PROBABILITIES = (Link.LOGIT, Link.SOFTMAX)
+
+
+def _has_probabilities(model: MLPClassifier) -> bool:
+    return named(model.loss).link in OF_PROBABILITIES
+
+
+@with_parameters
+class MLPClassifier(Classifier, TrainedNetwork):
+    """A multilayer perceptron that predicts classes, under any loss of classes.
+
+    Formula: scores f(x) = W_Lᵀx_L + b_L with x_0 = x and x_{l+1} = σ(W_lᵀx_l + b_l), fitted by
+    Ŵ, b̂ = argmin (Σ wᵢ ℓ(yᵢ, f(xᵢ)))/(Σ wᵢ) + α/(2n)·Σ_l ‖W_l‖². With the log loss, two classes
+    have one score with the logistic link, and more have one score each with the softmax link. Hinge
+    losses give a support vector machine on features that the network learns: two classes have one
+    score, more classes have one score each against the rest. The gradient is computed by
+    backpropagation. The objective is not convex: a fit finds a local minimum that depends on the
+    initial weights.
+
+    Cost: O(n p) per epoch for n rows and p weights; memory for the weights, twice as much for the
+    averages of "adam", and for the outputs of all layers of one batch.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="log_loss"
+        The loss of one row, as a function of its class and the outputs of the network (ℓ): a name
+        such as "log_loss", "hinge", "squared_hinge", "multiclass_hinge" or "crammer_singer", or a
+        value of ``th.losses``.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, in the order of the columns of `predict_proba`. If y has several columns of 0
+        and 1, the numbers of these columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+    >>> model = th.MLPClassifier((8,), "tanh", solver="lbfgs", random_state=0).fit(X, y)
+    >>> model.predict(X)
+    array([0, 1, 1, 0])
+    """
+
+    _: KW_ONLY
+    loss: Any = "log_loss"
+
+    _multi_output = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = False
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MLPClassifier:
+        """Fit the network.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training rows. Columns of similar size are learned faster.
+        y : array-like of shape (n,) or (n, n_labels), optional
+            Labels, or several columns of 0 and 1 for rows that may have several labels. Leave it
+            out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights: the loss of each row is multiplied by its weight. None gives every row
+            weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._check_combinations()
+        before = getattr(self, "classes_", None) if self.warm_start else None
+        if _has_several_labels(y):
+            source = self._open_labels(X, y, sample_weight)
+        else:
+            source, self._several_labels = self._open_classes(X, y, sample_weight), False
+        if before is not None and not np.array_equal(before, self.classes_):
+            raise DataError(
+                f"{type(self).__name__}: warm_start=True needs the classes of the last fit, "
+                f"{before.tolist()}, but y has {self.classes_.tolist()}. Set warm_start=False."
+            )
+        self._train(*self._with_head(source), X, y)
+        return self
+
+    @with_callbacks
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> MLPClassifier:
+        """Run one epoch of steps on the given rows. Not available for "lbfgs".
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Rows to learn from, with the same columns in every call.
+        y : array-like of shape (n,) or (n, n_labels), optional
+            Labels of these rows. Leave it out if X is a `Source`.
+        classes : array-like of shape (n_classes,), optional
+            All labels that may occur in any call. Required in the first call.
+        sample_weight : array-like of shape (n,), optional
+            Row weights: the loss of each row is multiplied by its weight. None gives every row
+            weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._check_combinations(resuming=True)
+        self._require_columns_of_before(X)
+        known = getattr(self, "classes_", None)
+        if known is not None and classes is not None:
+            given = LabelEncoding.of(np.asarray(classes)).classes
+            if not np.array_equal(given, known):
+                raise DataError(
+                    f"{type(self).__name__}.partial_fit: classes={given.tolist()} differ from "
+                    f"those of the first call, {known.tolist()}. Leave them out."
+                )
+        if _has_several_labels(y):
+            source = self._open_labels(X, y, sample_weight)
+        else:
+            source, _ = self._open_batch(X, y, classes, sample_weight)
+            self._several_labels = False
+        self._train(*self._with_head(source), X, y, resuming=True)
+        return self
+
+    def _open_labels(self, X: Any, y: Any, sample_weight: Any) -> Source:
+        """Rows with several columns of 0 and 1 as their targets."""
+        values = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
+            raise DataError(
+                f"{type(self).__name__}: y has {values.shape[1]} columns, so that each must hold 0 "
+                "or 1 only. Pass one column of labels, or one model per column."
+            )
+        if named(self.loss).targets is not Targets.BINARY:
+            raise ParameterError(
+                f"{type(self).__name__}: several labels per row need loss='log_loss', but "
+                f"loss={self.loss!r}."
+            )
+        source = self._open(X, values.astype(np.float64), sample_weight)
+        self.classes_, self._several_labels = np.arange(values.shape[1]), True
+        return source
+
+    def _with_head(self, source: Source) -> tuple[Source, Head]:
+        """The targets of the loss, and the outputs that it needs."""
+        loss, who, count = named(self.loss), type(self).__name__, len(self.classes_)
+        if loss.targets not in (Targets.BINARY, Targets.SIGNS, Targets.CLASSES):
+            raise ParameterError(
+                f"{who}: {type(loss).__name__} is a loss for numbers. Use MLPRegressor, or a loss "
+                "of classes such as 'log_loss' or 'hinge'."
+            )
+        if not isinstance(loss, Subdifferentiable):
+            raise CapabilityError(
+                f"{who}: {type(loss).__name__} has no derivative, which training needs. Use "
+                "'log_loss' or 'hinge'."
+            )
+        if self._several_labels:
+            return source, Head(per_output(loss), count)
+        if loss.targets is Targets.CLASSES:
+            return source, Head(loss, count, stratify=True)
+        if loss.targets is Targets.BINARY:
+            if count == 2:
+                return source, Head(loss, 0, stratify=True)
+            return source, Head(SoftmaxCrossEntropy(), count, stratify=True)
+        signs = sign_targets(source, count)
+        if count == 2:
+            return signs, Head(loss, 0, stratify=True)
+        return signs, Head(per_output(loss), count)
+
+    def decision_function(self, X: Any) -> Array:
+        """Compute the outputs of the network before the link. Cost: O(n p) for p weights.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to classify.
+
+        Returns
+        -------
+        scores : array of shape (n,) or (n, n_classes)
+            For two classes one score, positive for ``classes_[1]``; else one for each class.
+        """
+        z = self._raw(X)
+        return z[:, 1] - z[:, 0] if z.ndim == 2 and len(self.classes_) == 2 else z
+
+    def predict(self, X: Any) -> Array:
+        """Predict the class of each row. Cost: O(n p) for p weights.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to classify.
+
+        Returns
+        -------
+        y : array of shape (n,), or (n, n_labels) if rows may have several labels
+            Predicted labels.
+        """
+        codes = self._codes(self._raw(X))
+        return codes if self._several_labels else self.classes_[codes]
+
+    def _codes(self, z: Array) -> Array:
+        if z.ndim == 1 or self._several_labels:
+            return (z > 0).astype(np.intp)
+        return np.asarray(z.argmax(axis=1))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Predict the probability of each class; only for losses with such a link.
+
+        Cost: O(n p) for p weights.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to classify.
+
+        Returns
+        -------
+        p : array of shape (n, n_classes)
+            Probabilities, which sum to 1 in each row unless rows may have several labels.
+        """
+        z = self._raw(X)
+        p = self.loss_function_.mean(z)
+        return p if p.ndim == 2 else np.column_stack([1 - p, p])
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Predict the logarithms of the probabilities of the classes.
+
+        Cost: O(n p) for p weights.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to classify.
+
+        Returns
+        -------
+        log_p : array of shape (n, n_classes)
+            Logarithms of `predict_proba`.
+        """
+        p = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return np.log(p, out=p)
+
+    def _held_out_score(self, loss: Loss, y: Array, z: Array, weight: Array | None) -> float:
+        """The accuracy of the predictions."""
+        if not np.isfinite(z).all():
+            return float("nan")
+        if self._several_labels:
+            right = (self._codes(z) == y).all(axis=1)
+        elif y.ndim == 2:
+            right = z.argmax(axis=1) == y.argmax(axis=1)
+        else:
+            right = self._codes(z) == (y > 0 if z.ndim == 1 else y)
+        return float(np.average(right, weights=weight))
+
+
+def _has_several_labels(y: Any) -> bool:
+    return getattr(y, "ndim", np.ndim(y) if isinstance(y, list | tuple) else 1) == 2 and (
+        np.shape(y)[1] > 1
+    )

@@ -1,0 +1,204 @@
+"""Shared by models with a network: its layers, predictions and hidden features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat.data.source import Block
+from thetahat.estimator.base import Estimator
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
+from thetahat.mathematics.activations import named as named_activation
+from thetahat.mathematics.losses.base import Subdifferentiable
+from thetahat.models.neural.parameters import NetworkParameters
+from thetahat.objective.network.dense import Dense
+from thetahat.objective.network.elementwise import Dropout
+from thetahat.objective.network.layer import Layer
+from thetahat.objective.network.predictor import NetworkPredictor
+
+
+@dataclass(frozen=True)
+class Head:
+    """The loss on top of a network, and the outputs that it needs."""
+
+    loss: Subdifferentiable
+    n_outputs: int
+    """Columns of z; 0 if z is 1-D."""
+    stratify: bool = False
+
+
+class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator):
+    """A network of layers under a loss.
+
+    Attributes
+    ----------
+    coefs_ : list of arrays
+        The weights of each layer, of shape (inputs, units).
+    intercepts_ : list of arrays
+        The intercepts of each layer, of shape (units,).
+    layers_ : tuple of Layer
+        The layers of the network, the output layer included.
+    n_layers_ : int
+        Number of layers, the inputs and the output included.
+    n_outputs_ : int
+        Number of outputs of the network.
+    out_activation_ : str
+        Name of the function from the outputs to predictions.
+    loss_function_ : Loss
+        The loss that was minimised, as a function of target and output.
+    """
+
+    _generative = False
+    _parametric = True
+    _accepts_sparse = True
+    _visits_rows_in_order = True
+    _draws_rows = True
+
+    coefs_: list[Array]
+    intercepts_: list[Array]
+    layers_: tuple[Layer, ...]
+    loss_function_: Any
+    n_outputs_: int
+    _several_labels: bool
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coefs_")
+
+    # The network.
+
+    def _layers(self, n_outputs: int) -> tuple[Layer, ...]:
+        """The hidden layers and the output layer."""
+        who, sizes = type(self).__name__, self.hidden_layer_sizes
+        entries = list(np.atleast_1d(sizes)) if np.ndim(sizes) == 0 else list(sizes)
+        numbers = [each for each in entries if not isinstance(each, Layer)]
+        for each in numbers:
+            if not isinstance(each, int | np.integer) or isinstance(each, bool) or each < 1:
+                raise ParameterError(
+                    f"{who}: hidden_layer_sizes must be > 0, but an entry is {each!r}. Give whole "
+                    "numbers ≥ 1 or layers of th.neural; () has no hidden layer."
+                )
+        functions = self.activation
+        if isinstance(functions, str) or not isinstance(functions, Sequence):
+            functions = [functions] * len(numbers)
+        if len(functions) != len(numbers):
+            raise ParameterError(
+                f"{who}: activation has {len(functions)} entries, but hidden_layer_sizes has "
+                f"{len(numbers)} numbers of units. Give one activation for each, or one for all."
+            )
+        for function in functions:
+            if not named_activation(function).differentiable:
+                raise ParameterError(
+                    f"{who}: activation={function!r} has a derivative of 0 everywhere, so that "
+                    "gradients cannot train the network. Use 'logistic', or build the network with "
+                    "th.neural.Network."
+                )
+        remaining, found = iter(functions), list[Layer]()
+        for each in entries:
+            if isinstance(each, Layer):
+                found.append(each)
+                continue
+            found.append(Dense(int(each), next(remaining), self.initialisation))
+            if self.dropout > 0:
+                found.append(Dropout(float(self.dropout)))
+        return (*found, Dense(max(1, n_outputs), "identity", self.initialisation))
+
+    def _predictor(self, head: Head, n_features: int) -> NetworkPredictor:
+        predictor = NetworkPredictor(self._layers(head.n_outputs), n_features, head.n_outputs)
+        size = predictor.n_parameters
+        require_memory(
+            8 * 6 * size,
+            f"{type(self).__name__}: the weights of the network ({size:,} numbers) with their "
+            "gradients and averages",
+            "Use fewer or smaller hidden layers.",
+        )
+        if self.solver == "lbfgs" and predictor.depends_on_batch:
+            raise CapabilityError(
+                f"{type(self).__name__}: solver='lbfgs' needs a loss that is a fixed function of "
+                "the weights, but dropout and batch normalisation change it from step to step. Use "
+                "solver='adam', or leave these layers out."
+            )
+        return predictor
+
+    def _attributes(self, theta: Array, predictor: NetworkPredictor, dtype: Any) -> dict[str, Any]:
+        coefs, intercepts = [], []
+        chain = predictor.chain
+        for n_inputs, (layer, weights, free) in zip(
+            chain.widths, predictor.parts(theta), strict=False
+        ):
+            if weights.size:
+                shape = (n_inputs, -1) if isinstance(layer, Dense) else (-1,)
+                coefs.append(weights.reshape(shape).astype(dtype))
+            if free.size:
+                intercepts.append(free.astype(dtype))
+        return {"coefs_": coefs, "intercepts_": intercepts}
+
+    # Predictions.
+
+    def _theta(self) -> Array:
+        """θ from the fitted weights and intercepts."""
+        parts = [np.ravel(each) for each in (*self.coefs_, *self.intercepts_)]
+        return np.concatenate(parts)
+
+    def _fitted_predictor(self) -> NetworkPredictor:
+        several = self.n_outputs_ if self._several_outputs() else 0
+        return NetworkPredictor(self.layers_, self.n_features_in_, several)
+
+    def _several_outputs(self) -> bool:
+        return self.n_outputs_ > 1 or self.loss_function_.columns != "one"
+
+    def _raw(self, X: Any) -> Array:
+        """z of every row, in the precision of the weights."""
+        check_is_fitted(self)
+        source, theta, predictor = self._open_again(X), self._theta(), self._fitted_predictor()
+        return source.map_rows(lambda block: predictor.raw(_as_dtype(block, theta.dtype), theta))
+
+    def transform(self, X: Any, layer: int = -1) -> Array:
+        """Compute the outputs of a hidden layer: features that the network has learned.
+
+        The output layer is a linear model of the last hidden layer, φ(x), which any other model can
+        use as well. Cost: that of the layers up to it.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to transform.
+        layer : int, default=-1
+            Number of the hidden layer, from 0; −1 is the last one.
+
+        Returns
+        -------
+        features : array of shape (n, units)
+            The outputs of that layer.
+        """
+        check_is_fitted(self)
+        depth = self._depth(layer)
+        source, theta, predictor = self._open_again(X), self._theta(), self._fitted_predictor()
+        return source.map_rows(
+            lambda block: predictor.outputs(_as_dtype(block, theta.dtype), theta, depth)
+        )
+
+    def _depth(self, layer: int) -> int:
+        """The number of layers up to hidden layer `layer`."""
+        hidden = len(self.layers_) - 1
+        if not isinstance(layer, int | np.integer) or not -hidden <= layer < hidden:
+            raise ParameterError(
+                f"{type(self).__name__}.transform: layer={layer!r} must be a whole number from "
+                f"{-hidden} to {hidden - 1}, because the network has {hidden} hidden "
+                f"{'layer' if hidden == 1 else 'layers'}."
+            )
+        return int(layer) % hidden + 1
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._fitted_predictor().chain.widths[-2]
+
+
+def _as_dtype(block: Block, dtype: Any) -> Any:
+    return block.X if block.X.dtype == dtype else block.X.astype(dtype)

@@ -1,0 +1,321 @@
+"""Shared by models that train a network: the solvers, the stopping rule and their records."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import validate_data
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.estimator.watching import Watched
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
+from thetahat.mathematics.losses.base import Loss
+from thetahat.mathematics.losses.links import Link
+from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
+from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.mathematics.optimizers.steps.step_rules import (
+    Adam,
+    Constant,
+    HeavyBall,
+    LookAhead,
+    StepRule,
+)
+from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRate
+from thetahat.mathematics.penalties.base import Penalty
+from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
+from thetahat.models.neural.network_model import Head, NetworkModel
+from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.network.descent import BatchDescent, Training
+from thetahat.objective.network.predictor import NetworkPredictor
+from thetahat.objective.stochastic.held_out import hold_out
+
+USUAL_BATCH = 200
+OUTPUTS = {
+    Link.IDENTITY: "identity",
+    Link.LOGIT: "logistic",
+    Link.LOG: "exp",
+    Link.SOFTMAX: "softmax",
+    Link.SIGN: "identity",
+}
+"""scikit-learn's names of the functions from z to predictions."""
+
+
+class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
+    """A network of dense layers under a loss, trained by gradients.
+
+    Attributes
+    ----------
+    loss_ : float
+        The objective of the last epoch: the mean loss plus the penalty.
+    loss_curve_ : list of float
+        The objective after each epoch; not available for "lbfgs".
+    best_loss_ : float or None
+        The smallest entry of ``loss_curve_``; None with `early_stopping`.
+    validation_scores_ : list of float or None
+        The score of the held-out rows after each epoch; None without `early_stopping`.
+    best_validation_score_ : float or None
+        The largest entry of ``validation_scores_``; None without `early_stopping`.
+    n_iter_ : int
+        Number of epochs, or of iterations of "lbfgs", that were run.
+    t_ : int
+        Number of rows that the steps have visited.
+    solution_ : Solution
+        Report of the fit: how it stopped, the number of epochs and the last objective.
+    """
+
+    loss: Any
+    t_: int
+    loss_curve_: list[float]
+    loss_: float
+    best_loss_: float | None
+    validation_scores_: list[float] | None
+    best_validation_score_: float | None
+
+    def _check_combinations(self, *, resuming: bool = False) -> None:
+        who = type(self).__name__
+        if self.solver in ("lbfgs", "adamw") and self.penalty not in ("l2", None):
+            raise ParameterError(
+                f"{who}: solver={self.solver!r} takes penalty='l2' or None, but penalty="
+                f"{self.penalty!r}. Use solver='adam' or 'sgd'."
+            )
+        if resuming and self.solver == "lbfgs":
+            raise AttributeError(
+                "partial_fit is only available for stochastic optimizers. lbfgs is not stochastic."
+            )
+        if resuming and self.early_stopping:
+            raise ParameterError(
+                f"{who}: partial_fit does not support early_stopping=True, because a batch is not "
+                "the whole training set. Score the model on held-out rows between the calls."
+            )
+
+    def _penalty(self, n: float) -> Penalty:
+        """The penalty of a mean loss over n rows."""
+        strength = float(self.alpha) / n
+        match self.penalty:
+            case _ if self.solver == "adamw" or strength == 0:
+                return NoPenalty()
+            case "l2":
+                return L2(strength)
+            case "l1":
+                return L1(strength)
+            case "elasticnet":
+                return ElasticNet(strength, float(self.l1_ratio))
+        return NoPenalty()
+
+    def _rule(self) -> StepRule:
+        eta = float(self.learning_rate_init)
+        if self.solver != "sgd":
+            return Adam(eta, float(self.beta_1), float(self.beta_2), float(self.epsilon))
+        if self.momentum == 0:
+            return Constant(eta)
+        kind = LookAhead if self.nesterovs_momentum else HeavyBall
+        return kind(float(self.momentum), eta)
+
+    @classmethod
+    def _example(cls) -> Any:
+        """A network that a few epochs fit."""
+        return cls(learning_rate_init=0.02, tol=0.01, n_iter_no_change=2)
+
+    # The fit.
+
+    def _train(self, source: Source, head: Head, X: Any, y: Any, *, resuming: bool = False) -> None:
+        """Find the weights and set the fitted attributes."""
+        source = _counted_rows(source, type(self).__name__)
+        going_on = hasattr(self, "coefs_") and (resuming or self.warm_start)
+        predictor = self._predictor(head, source.n_features)
+        random = generator(self.random_state)
+        if going_on:
+            theta = self._theta().astype(source.dtype)
+            self._require_same_network(predictor, theta)
+        else:
+            theta = predictor.draw(random).astype(source.dtype)
+        self.loss_function_, self.layers_ = head.loss, predictor.layers
+        self.n_outputs_, self.n_layers_ = max(1, head.n_outputs), len(predictor.layers) + 1
+        self.out_activation_ = OUTPUTS[head.loss.link]
+        if self.solver == "lbfgs":
+            self._train_at_once(source, head, predictor, theta, X, y)
+        else:
+            self._train_in_batches(
+                source, head, predictor, theta, random, X, y, resuming=resuming, going_on=going_on
+            )
+
+    def _train_at_once(
+        self,
+        source: Source,
+        head: Head,
+        predictor: NetworkPredictor,
+        theta: Array,
+        X: Any,
+        y: Any,
+    ) -> None:
+        total = EmpiricalRisk(predictor, head.loss, NoPenalty(), source).total_weight
+        risk = EmpiricalRisk(predictor, head.loss, self._penalty(total), source)
+        attributes = partial(self._attributes, predictor=predictor, dtype=source.dtype)
+        steps = min(self.max_iter, self.max_fun)
+        with self._watching(steps, attributes, X, y) as watch:
+            self.solution_ = minimise(
+                risk,
+                LBFGS(),
+                theta.astype(np.float64),
+                tolerance=self.tol or 0.0,
+                max_steps=steps,
+                watch=watch,
+                reason="all rows in each iteration, asked for",
+            )
+        self.__dict__.update(attributes(self.solution_.theta))
+        self.n_iter_, self.loss_ = self.solution_.steps, self.solution_.value
+        self.t_ = source.n_rows * self.n_iter_
+        self.best_loss_, self.validation_scores_ = self.loss_, None
+        self.best_validation_score_ = None
+        self._warn_unless_converged()
+
+    def _train_in_batches(
+        self,
+        source: Source,
+        head: Head,
+        predictor: NetworkPredictor,
+        theta: Array,
+        random: np.random.Generator,
+        X: Any,
+        y: Any,
+        *,
+        resuming: bool,
+        going_on: bool,
+    ) -> None:
+        who = type(self).__name__
+        score, rows = None, source
+        if self.early_stopping:
+            rows, held = hold_out(
+                source, self.validation_fraction, random, stratify=head.stratify, who=who
+            )
+            score = partial(self._score_of_rows, held, predictor, head)
+        batch = USUAL_BATCH if self.batch_size == "auto" else int(self.batch_size)
+        if self.batch_size != "auto" and batch > rows.n_rows:
+            warn(
+                f"{who}: batch_size={batch} is larger than the number of rows, {rows.n_rows}, so "
+                "all rows are one batch.",
+                UserWarning,
+            )
+        batch = min(batch, rows.n_rows)
+        plain = EmpiricalRisk(predictor, head.loss, NoPenalty(), rows)
+        mean_weight = plain.total_weight / rows.n_rows
+        risk = EmpiricalRisk(predictor, head.loss, self._penalty(batch * mean_weight), rows)
+        training = Training(theta)
+        if going_on:
+            training.rows, training.curve = self.t_, self.loss_curve_
+            training.scores = self.validation_scores_ or []
+            if resuming:
+                training.memory, training.steps = self._kept_memory(theta)
+        descent = BatchDescent(
+            self._rule(),
+            LearningRate(
+                self.learning_rate if self.solver == "sgd" else "constant",
+                float(self.learning_rate_init),
+                float(self.power_t),
+            ),
+            batch,
+            max_epochs=1 if resuming else self.max_iter,
+            tolerance=None if resuming else self.tol,
+            patience=self.n_iter_no_change,
+            shuffle=self.shuffle,
+            decay=float(self.alpha) if self.solver == "adamw" and self.penalty else 0.0,
+            score=score,
+            report=_print_epoch if self.verbose else None,
+            solver=self.solver,
+        )
+        attributes = partial(self._attributes, predictor=predictor, dtype=source.dtype)
+        with self._watching(descent.max_epochs, attributes, X, y) as watch:
+            self.solution_ = descent.run(risk, training, random, watch)
+        self.__dict__.update(attributes(training.theta))
+        self._memory, self._steps = training.memory, training.steps
+        self.loss_curve_, self.loss_ = training.curve, training.curve[-1]
+        self.n_iter_, self.t_ = self.solution_.steps, training.rows
+        scores = training.scores
+        self.validation_scores_ = scores if self.early_stopping else None
+        self.best_validation_score_ = max(scores, default=None) if self.early_stopping else None
+        self.best_loss_ = None if self.early_stopping else min(self.loss_curve_)
+        if self.solution_.outcome is Outcome.DIVERGED:
+            finite = math.isfinite(self.loss_)
+            warn(
+                f"{who}: the steps diverged in epoch {self.n_iter_}: "
+                + (
+                    f"the loss is {self.loss_:.2g}, far above that of the output 0."
+                    if finite
+                    else "the loss is no longer finite; the weights of the last good epoch are "
+                    "kept."
+                )
+                + " Scale the columns and the target, for example with "
+                "sklearn.preprocessing.StandardScaler, or lower learning_rate_init (now "
+                f"{self.learning_rate_init:g}).",
+                ConvergenceWarning,
+            )
+        elif descent.tolerance is not None:
+            self._warn_unless_converged()
+
+    def _kept_memory(self, theta: Array) -> tuple[Any, int]:
+        """The averages of the gradients so far, if the solver is still the same."""
+        kept: Any = getattr(self, "_memory", None)
+        expected = self._rule().start(theta)
+        if np.shape(kept) != np.shape(expected):
+            return None, 0
+        if isinstance(expected, tuple):
+            return tuple(each.astype(theta.dtype) for each in kept), self._steps
+        return kept, self._steps
+
+    def _require_columns_of_before(self, X: Any) -> None:
+        """Raise an error if the columns differ from those of the first call."""
+        if not self.__sklearn_is_fitted__():
+            return
+        if isinstance(X, Source):
+            self._require_same_columns(X)
+        else:
+            validate_data(self, X, skip_check_array=True, reset=False)
+
+    def _require_same_network(self, predictor: NetworkPredictor, theta: Array) -> None:
+        if predictor.layers != self.layers_ or theta.size != predictor.n_parameters:
+            raise DataError(
+                f"{type(self).__name__}: the layers or the number of columns or outputs differ "
+                "from those of the last fit, so that its weights cannot be used. Set "
+                "warm_start=False, or fit a new model."
+            )
+
+    def _score_of_rows(
+        self, rows: InMemory, predictor: NetworkPredictor, head: Head, theta: Array
+    ) -> float:
+        z = predictor.raw(rows.X, theta)
+        return self._held_out_score(head.loss, np.asarray(rows.y), z, rows.weight)
+
+    def _held_out_score(self, loss: Loss, y: Array, z: Array, weight: Array | None) -> float:
+        """The score of raw predictions of held-out rows; greater is better."""
+        raise NotImplementedError
+
+
+def _counted_rows(source: Source, who: str) -> Source:
+    """Rows in memory in C order, without those of weight 0."""
+    if not isinstance(source, InMemory):
+        return source
+    if source.weight is not None and not source.weight.all():
+        there = np.flatnonzero(source.weight)
+        if not there.size:
+            raise DataError(
+                f"{who}: all sample weights are zero, so no row counts. Give at least one a "
+                "positive weight."
+            )
+        source = source.take(there)
+    return source
+
+
+def _print_epoch(epoch: int, loss: float, score: float | None) -> None:
+    print(f"Iteration {epoch}, loss = {loss:.8f}")
+    if score is not None:
+        print(f"Validation score: {score:f}")

@@ -1,0 +1,1 @@
+"""Networks as predictors: layers, their passes, and descent on batches of rows."""

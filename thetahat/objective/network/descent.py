@@ -1,0 +1,270 @@
+"""Descent on batches of rows: θ ← θ + move(∇F_B(θ)), until the loss or a score stops improving.
+
+A large batch is cut into pieces by its size alone. The pieces run in parallel, each on one BLAS
+thread, and their gradients are added in order, so that the number of threads changes no bit. The
+buffers of the passes are used again in every step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block
+from thetahat.foundation.threads import one_blas_thread, parallel_for
+from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Verdict, Watch
+from thetahat.mathematics.losses.base import Subdifferentiable
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.mathematics.optimizers.steps.step_rules import StepRule
+from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRate
+from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.network.predictor import NetworkPredictor, Pass
+from thetahat.objective.stochastic.descent import DIVERGED, GAP_KIND, Progress
+from thetahat.objective.sums import quiet
+
+ROWS_OF_A_PIECE = 64
+PRODUCTS_OF_A_PIECE = 4e6
+"""Rows and multiplications that a piece of a batch has at least."""
+MOST_PIECES = 8
+
+
+@dataclass
+class Training:
+    """The state of a descent, which `run` advances: parameters, memory of the rule, and records."""
+
+    theta: Array
+    memory: Any = None
+    steps: int = 0
+    rows: int = 0
+    """Rows visited so far."""
+    curve: list[float] = field(default_factory=list)
+    """F after each epoch: the mean of the losses before each step, plus the penalty."""
+    scores: list[float] = field(default_factory=list)
+    """Scores of the held-out rows after each epoch."""
+
+
+@dataclass(frozen=True)
+class BatchDescent:
+    """The rule, the learning rate, the batches and the stopping rule of a descent.
+
+    ``decay`` shrinks the weights by η·decay at each step, apart from the gradient (AdamW).
+    ``score(θ)``, if given, is the score of held-out rows; the parameters of the best are kept.
+    """
+
+    rule: StepRule
+    rate: LearningRate
+    batch_size: int
+    max_epochs: int = 200
+    tolerance: float | None = 1e-4
+    patience: float = 10
+    shuffle: bool = True
+    decay: float = 0.0
+    score: Callable[[Array], float] | None = None
+    report: Callable[[int, float, float | None], None] | None = None
+    solver: str = "adam"
+
+    def run(
+        self,
+        risk: EmpiricalRisk,
+        training: Training,
+        random: np.random.Generator,
+        watch: Watch,
+    ) -> Solution:
+        """Advance the training until it stops; `training` holds the parameters afterwards."""
+        if training.memory is None:
+            training.memory = self.rule.start(training.theta)
+        step = _Step(self, risk, training)
+        progress, outcome, epoch = Progress(self.rate), Outcome.STEPS_EXHAUSTED, 0
+        good, best = training.theta.copy(), training.theta.copy()
+        try:
+            with quiet(), one_blas_thread():
+                while epoch < self.max_epochs:
+                    epoch += 1
+                    loss = step.epoch(progress.rate, random)
+                    if not (math.isfinite(loss) and math.isfinite(training.theta.sum())):
+                        training.theta[...] = good
+                        training.curve.append(loss)
+                        outcome = Outcome.DIVERGED
+                        break
+                    good[...] = training.theta
+                    training.curve.append(loss)
+                    score = None if self.score is None else self.score(training.theta)
+                    if score is not None:
+                        if not training.scores or score > max(training.scores):
+                            best[...] = training.theta
+                        training.scores.append(score)
+                    if self.report is not None:
+                        self.report(epoch, loss, score)
+                    progress.judge(
+                        loss if score is None else -score,
+                        self.tolerance,
+                        self.patience + 1,  # type: ignore[arg-type]
+                    )
+                    verdict = watch(epoch, training.theta, loss)
+                    if progress.done:
+                        outcome = Outcome.CONVERGED
+                    elif verdict is Verdict.OUT_OF_TIME:
+                        outcome = Outcome.OUT_OF_TIME
+                    elif verdict is Verdict.STOPPED:
+                        outcome = Outcome.INTERRUPTED
+                    if outcome is not Outcome.STEPS_EXHAUSTED:
+                        break
+        except KeyboardInterrupt as interrupt:
+            training.theta[...] = good
+            found = self._solution(training, progress, Outcome.INTERRUPTED, epoch)
+            interrupt.solution = found  # type: ignore[attr-defined]
+            raise
+        if self.score is not None and training.scores:
+            training.theta[...] = best
+        elif 0 < DIVERGED * (step.at_zero or 0.0) < training.curve[-1]:
+            outcome = Outcome.DIVERGED
+        return self._solution(training, progress, outcome, epoch)
+
+    def _solution(
+        self, training: Training, progress: Progress, outcome: Outcome, epoch: int
+    ) -> Solution:
+        return Solution(
+            theta=training.theta.copy(),
+            outcome=outcome,
+            solver=self.solver,
+            reason=f"batches of {self.batch_size} rows, asked for",
+            steps=epoch,
+            value=training.curve[-1] if training.curve else math.nan,
+            gap=progress.gap,
+            gap_kind=GAP_KIND if self.score is None else "change of the held-out score",
+            message=outcome.value,
+        )
+
+
+class _Step:
+    """The buffers of a descent, and one epoch of steps in them."""
+
+    def __init__(self, descent: BatchDescent, risk: EmpiricalRisk, training: Training) -> None:
+        self.descent, self.risk, self.training = descent, risk, training
+        predictor, source, theta = risk.predictor, risk.source, training.theta
+        assert isinstance(predictor, NetworkPredictor)
+        assert isinstance(risk.loss, Subdifferentiable)
+        self.predictor, self.loss = predictor, risk.loss
+        assert isinstance(risk.penalty, Coordinatewise)
+        terms = risk.penalty.terms(predictor.split(theta)[0].shape)
+        self.l1, self.l2 = float(terms.l1), float(terms.l2)
+        rows = min(descent.batch_size, source.n_rows)
+        self.products = 3.0 * rows * max(1, predictor.chain.n_weights)
+        count = 1
+        if not predictor.depends_on_batch:
+            while (
+                2 * count <= MOST_PIECES
+                and rows >= 2 * count * ROWS_OF_A_PIECE
+                and self.products >= 2 * count * PRODUCTS_OF_A_PIECE
+            ):
+                count *= 2
+        self.size = -(-rows // count)
+        self.passes = [Pass(predictor, self.size, theta.dtype) for _ in range(count)]
+        self.gradients = [np.empty_like(theta) for _ in range(count)]
+        self.batch = np.empty((rows, source.n_features), dtype=theta.dtype)
+        self.source_share = source.n_rows / risk.total_weight
+        """n/Σw, so that the mean of the batch gradients is the gradient of the mean loss."""
+        self.at_zero: float | None = None
+        """The mean loss of the output 0, known after the first epoch."""
+
+    def epoch(self, rate: LearningRate, random: np.random.Generator) -> float:
+        """Visit every row once; returns the mean loss plus the penalty."""
+        training, eta = self.training, float(rate.rates(self.training.rows + 1, 1)[0])
+        rule: StepRule = self.descent.rule.set_params(eta=eta)
+        split = self.predictor.split
+        weights, slope = split(training.theta)[0], split(self.gradients[0])[0]
+        total = mass = at_zero = 0.0
+        for block in self._blocks():
+            for X, y, weight in self._batches(block, random):
+                total += self._gradient(X, y, weight, random)
+                mass += y.shape[0] if weight is None else float(weight.sum())
+                if self.at_zero is None:
+                    at_zero += self._loss_at_zero(y, weight)
+                if not math.isfinite(total):
+                    return math.nan
+                self._add_penalty_slope(weights, slope)
+                if self.descent.decay:
+                    weights *= 1 - eta * self.descent.decay
+                training.steps += 1
+                training.memory = rule.step(
+                    training.steps, self.gradients[0], training.theta, training.memory
+                )
+            training.rows += block.n_rows
+        if self.at_zero is None:
+            self.at_zero = at_zero / mass
+        return total / mass + float(self.risk.penalty.value(weights))
+
+    def _loss_at_zero(self, y: Array, weight: Array | None) -> float:
+        """Σ wℓ(y, 0)."""
+        k = self.predictor.n_outputs
+        value = self.loss.value(y, np.zeros((y.shape[0], k) if k else y.shape[0]))
+        return float(value.sum() if weight is None else value @ weight)
+
+    def _gradient(
+        self, X: Any, y: Array, weight: Array | None, random: np.random.Generator
+    ) -> float:
+        """Leave the mean gradient of a batch in the first buffer; returns Σ wℓ."""
+        theta, n = self.training.theta, y.shape[0]
+        share = 1.0 / n if weight is None else self.source_share / n
+        losses = [0.0] * len(self.passes)
+
+        def work(piece: int) -> None:
+            rows = slice(piece * self.size, min(n, (piece + 1) * self.size))
+            run = self.passes[piece]
+            z = run.forward(X[rows], theta, random)
+            value, slope = self.loss.value_and_gradient(y[rows], z)
+            factor: Any = share
+            if weight is not None:
+                own = weight[rows]
+                value = value * own
+                factor = (own if slope.ndim == 1 else own[:, None]) * share
+            losses[piece] = float(value.sum())
+            slope = np.asarray(slope * factor, dtype=theta.dtype)
+            run.backward(slope, theta, self.gradients[piece])
+
+        used = -(-n // self.size)
+        if used == 1:
+            work(0)
+        else:
+            parallel_for(work, range(used), self.products)
+            for piece in range(1, used):
+                self.gradients[0] += self.gradients[piece]
+        return sum(losses[:used])
+
+    def _add_penalty_slope(self, weights: Array, slope: Array) -> None:
+        """Add λW (L2) and λ·sign(W) (L1) to the gradient, in place."""
+        if self.l2:
+            slope += weights * np.asarray(self.l2, dtype=weights.dtype)
+        if self.l1:
+            slope += np.sign(weights) * np.asarray(self.l1, dtype=weights.dtype)
+
+    def _blocks(self) -> Iterator[Block]:
+        """Rows in memory as one block, others in the blocks of their source."""
+        source = self.risk.source
+        if isinstance(source, InMemory):
+            yield source.whole
+        else:
+            yield from source.blocks()
+
+    def _batches(
+        self, block: Block, random: np.random.Generator
+    ) -> Iterator[tuple[Any, Array, Array | None]]:
+        X, y, weight, n = block.X, block.targets, block.weight, block.n_rows
+        step, dense = self.descent.batch_size, isinstance(block.X, np.ndarray)
+        order = random.permutation(n) if self.descent.shuffle else None
+        for begin in range(0, n, step):
+            rows: Any = slice(begin, min(n, begin + step))
+            if order is not None:
+                rows = order[rows]
+            if order is not None and dense and X.dtype == self.batch.dtype:
+                taken = np.take(X, rows, axis=0, out=self.batch[: len(rows)], mode="clip")
+            else:
+                taken = X[rows].astype(self.batch.dtype, copy=False)
+            yield taken, y[rows], None if weight is None else weight[rows]
