@@ -1,5 +1,6 @@
 // thetahat._native: the compiled kernels that complement matrix products.
 
+#include "cluster/linkage.hpp"
 #include "kernels.hpp"
 
 NB_MODULE(_native, module) {
@@ -58,4 +59,9 @@ NB_MODULE(_native, module) {
     thetahat::bind_nearest_centres(module);
     thetahat::bind_cluster_sums(module);
     thetahat::bind_mixture_pass(module);
+    thetahat::bind_linkage_chain(module);
+    thetahat::bind_ward_chain(module);
+    thetahat::bind_spanning_tree(module);
+    thetahat::bind_graph_linkage(module);
+    thetahat::bind_hierarchy(module);
 }

@@ -1,0 +1,447 @@
+// The minimum spanning tree of rows, or of given dissimilarities: single linkage in O(n) memory.
+//
+//     spanning_tree_near   Borůvka's rounds on a kd-tree: every component takes its shortest edge
+//     spanning_tree_all    Prim's steps over rows, O(n² d) time
+//     spanning_tree_given  Prim's steps over the upper triangle of dissimilarities, O(n²) time
+//
+// Edges are compared by (length, smaller row, larger row), a total order, so that there is one
+// tree, whatever the algorithm and the number of threads. With core distances c, the length of an
+// edge is max(d(x, y), c(x), c(y)). Lengths are reduced distances (see neighbors/metrics.hpp).
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "cluster/linkage.hpp"
+#include "core/parallel.hpp"
+#include "neighbors/nearest_list.hpp"
+#include "neighbors/tree_search.hpp"
+
+namespace thetahat {
+
+namespace cluster {
+
+namespace {
+
+using neighbors::before;
+using neighbors::Branch;
+using neighbors::KdTree;
+using neighbors::Node;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t no_row = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t leaf_size = 16;
+constexpr std::size_t rows_per_piece = 256;
+constexpr double worth_sharing = 2e5; // multiplications of one step
+
+struct Edges {
+    std::int64_t *left, *right;
+    double *length;
+    std::size_t count = 0;
+
+    Edges(Vector<std::int64_t> a, Vector<std::int64_t> b, Vector<double> c, std::size_t n)
+        : left(a.data()), right(b.data()), length(c.data()) {
+        require(n >= 1 && a.shape(0) == n - 1 && b.shape(0) == n - 1 && c.shape(0) == n - 1,
+                "there must be one place per edge");
+    }
+    void add(std::int64_t a, std::int64_t b, double at) {
+        left[count] = std::min(a, b);
+        right[count] = std::max(a, b);
+        length[count++] = at;
+    }
+    // By length, then by rows.
+    void sort() {
+        std::vector<std::tuple<double, std::int64_t, std::int64_t>> all(count);
+        for (std::size_t i = 0; i < count; ++i)
+            all[i] = {length[i], left[i], right[i]};
+        std::sort(all.begin(), all.end());
+        for (std::size_t i = 0; i < count; ++i)
+            std::tie(length[i], left[i], right[i]) = all[i];
+    }
+};
+
+struct Candidate { // the nearest row of another component, as far as it is known
+    double length = 0.0;
+    std::int64_t row = no_row;
+};
+
+bool shorter(std::int64_t a, const Candidate &x, std::int64_t b, const Candidate &y) {
+    if (x.length != y.length)
+        return x.length < y.length;
+    const auto key = [](std::int64_t i, std::int64_t j) {
+        return std::pair(std::min(i, j), std::max(i, j));
+    };
+    return key(a, x.row) < key(b, y.row);
+}
+
+template <int D, typename Metric> class Boruvka {
+  public:
+    Boruvka(const KdTree &tree, const Metric &metric, const double *rows, const double *core,
+            int threads)
+        : tree_(tree), metric_(metric), rows_(rows), core_(core), threads_(threads),
+          component_(tree.n), found_(tree.n), of_node_(tree.nodes.size()), limit_(tree.n) {
+        std::iota(component_.begin(), component_.end(), std::int64_t{0});
+    }
+
+    void run(Edges &edges) {
+        while (edges.count + 1 < tree_.n)
+            round(edges);
+    }
+
+  private:
+    std::int64_t root(std::int64_t i) {
+        while (component_[i] != i)
+            i = component_[i] = component_[component_[i]];
+        return i;
+    }
+
+    void round(Edges &edges) {
+        const std::size_t n = tree_.n;
+        for (std::size_t i = 0; i < n; ++i)
+            component_[i] = root(static_cast<std::int64_t>(i));
+        label_nodes();
+        for (std::size_t i = 0; i < n; ++i)
+            limit_[i].store(infinity, std::memory_order_relaxed);
+        // What was found before still holds if it lies in another component.
+        for (std::size_t i = 0; i < n; ++i)
+            if (known(i))
+                lower(component_[i], found_[i].length);
+        for_each_piece((n + rows_per_piece - 1) / rows_per_piece, threads_, [&](std::size_t piece) {
+            std::vector<Branch> waiting;
+            const std::size_t end = std::min(n, (piece + 1) * rows_per_piece);
+            for (std::size_t place = piece * rows_per_piece; place < end; ++place)
+                if (const std::size_t i = tree_.order[place]; !known(i))
+                    look(i, waiting);
+        });
+        join(edges);
+    }
+
+    bool known(std::size_t i) const {
+        return found_[i].row != no_row && component_[found_[i].row] != component_[i];
+    }
+
+    void lower(std::int64_t own, double length) {
+        std::atomic<double> &limit = limit_[own];
+        double now = limit.load(std::memory_order_relaxed);
+        while (length < now &&
+               !limit.compare_exchange_weak(now, length, std::memory_order_relaxed)) {
+        }
+    }
+
+    // The component of all rows of a node, or −1.
+    void label_nodes() {
+        for (std::size_t node = tree_.nodes.size(); node-- > 0;) {
+            const Node &of = tree_.nodes[node];
+            std::int64_t one;
+            if (of.child >= 0) {
+                one = of_node_[of.child];
+                if (of_node_[of.child + 1] != one)
+                    one = -1;
+            } else {
+                one = component_[tree_.order[of.begin]];
+                for (std::size_t place = of.begin + 1; place < of.end; ++place)
+                    if (component_[tree_.order[place]] != one)
+                        one = -1;
+            }
+            of_node_[node] = one;
+        }
+    }
+
+    double reach(double length, std::size_t i) const {
+        return core_ == nullptr ? length : std::max(length, core_[i]);
+    }
+
+    // A search within the shortest edge of the component so far. What lies beyond is a lower bound
+    // for later rounds. The work depends on the order of the threads, the edges do not: no row
+    // within the final limit is left out.
+    void look(std::size_t i, std::vector<Branch> &waiting) {
+        const std::int64_t own = component_[i];
+        Candidate best{limit_[own].load(std::memory_order_relaxed), no_row};
+        if (found_[i].length > best.length)
+            return;
+        const double *query = rows_ + i * tree_.d;
+        const auto bound = [&](std::size_t node) {
+            return reach(neighbors::to_box<D>(tree_, metric_, query, node), i);
+        };
+        const auto may_help = [&](const Branch &branch) {
+            return of_node_[branch.node] != own &&
+                   before(branch.bound, tree_.nodes[branch.node].least, best.length, best.row);
+        };
+        waiting.clear();
+        waiting.push_back({reach(0.0, i), 0});
+        while (!waiting.empty()) {
+            Branch branch = waiting.back();
+            waiting.pop_back();
+            while (may_help(branch)) {
+                const Node &node = tree_.nodes[branch.node];
+                if (node.child < 0) {
+                    scan(i, query, node, best);
+                    break;
+                }
+                const auto child = static_cast<std::size_t>(node.child);
+                Branch near{bound(child), child}, far{bound(child + 1), child + 1};
+                if (before(far.bound, tree_.nodes[far.node].least, near.bound,
+                           tree_.nodes[near.node].least))
+                    std::swap(near, far);
+                if (may_help(far))
+                    waiting.push_back(far);
+                branch = near;
+            }
+        }
+        found_[i] = best;
+        if (best.row != no_row)
+            lower(own, best.length);
+    }
+
+    void scan(std::size_t i, const double *query, const Node &leaf, Candidate &best) const {
+        const std::size_t d = D > 0 ? D : tree_.d;
+        const double *points = tree_.points.data() + leaf.first_group * 4 * d;
+        for (std::size_t place = leaf.begin; place < leaf.end; place += 4, points += 4 * d) {
+            double lengths[4];
+            for (std::size_t k = 0; k < 4; k += wide_size) {
+                const Wide some = neighbors::reduced<D, Wide>(metric_, d, [&](std::size_t j) {
+                    return query[j] - load_wide(points + 4 * j + k);
+                });
+                std::memcpy(lengths + k, &some, sizeof some);
+            }
+            const std::size_t n = std::min<std::size_t>(4, leaf.end - place);
+            for (std::size_t k = 0; k < n; ++k) {
+                const std::size_t other = tree_.order[place + k];
+                if (lengths[k] > best.length || component_[other] == component_[i])
+                    continue;
+                const double length =
+                    core_ == nullptr ? lengths[k] : std::max({lengths[k], core_[i], core_[other]});
+                const auto row = static_cast<std::int64_t>(other);
+                if (before(length, row, best.length, best.row))
+                    best = {length, row};
+            }
+        }
+    }
+
+    // Every component takes its shortest edge.
+    void join(Edges &edges) {
+        const std::size_t n = tree_.n;
+        std::vector<std::int64_t> shortest(n, -1);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (!known(i))
+                continue;
+            std::int64_t &of = shortest[component_[i]];
+            if (of < 0 || shorter(static_cast<std::int64_t>(i), found_[i], of,
+                                  found_[static_cast<std::size_t>(of)]))
+                of = static_cast<std::int64_t>(i);
+        }
+        for (std::size_t own = 0; own < n; ++own) {
+            const std::int64_t i = shortest[own];
+            if (i < 0)
+                continue;
+            const std::int64_t a = root(i), b = root(found_[i].row);
+            if (a == b)
+                continue;
+            component_[std::max(a, b)] = std::min(a, b);
+            edges.add(i, found_[i].row, found_[i].length);
+        }
+    }
+
+    const KdTree &tree_;
+    const Metric metric_;
+    const double *rows_, *core_;
+    int threads_;
+    std::vector<std::int64_t> component_;
+    std::vector<Candidate> found_;
+    std::vector<std::int64_t> of_node_;
+    std::vector<std::atomic<double>> limit_;
+};
+
+// The nearest row outside of the tree, with the row of the tree that it is nearest to.
+struct Outside {
+    std::int64_t row, from;
+    double length;
+};
+
+// Prim's steps. fill(i, first, last, lengths) measures row i from some of the rows that are left;
+// keep(rows) forgets the others.
+class Prim {
+  public:
+    explicit Prim(std::size_t n) : left_(n) {
+        for (std::size_t i = 0; i < n; ++i)
+            left_[i] = {static_cast<std::int64_t>(i), 0, infinity};
+    }
+
+    template <typename Fill, typename Keep>
+    void run(double work, int threads, const double *core, const Fill &fill, const Keep &keep,
+             Edges &edges) {
+        std::size_t built = left_.size(), n_left = built - 1;
+        std::int64_t row = 0;
+        in_tree_.assign(built, 0);
+        in_tree_[0] = 1;
+        while (n_left > 0) {
+            const std::size_t n = left_.size(), size = 2048, pieces = (n + size - 1) / size;
+            lengths_.resize(n);
+            best_.assign(pieces, n);
+            const int used = double(n) * work < worth_sharing ? 1 : threads;
+            for_each_piece(pieces, used, [&](std::size_t piece) {
+                const std::size_t from = piece * size, to = std::min(n, from + size);
+                fill(static_cast<std::size_t>(row), from, to, lengths_.data());
+                best_[piece] = update(row, from, to, core);
+            });
+            std::size_t best = n;
+            for (const std::size_t place : best_)
+                if (place < n && (best == n || nearer(left_[place], left_[best])))
+                    best = place;
+            edges.add(left_[best].row, left_[best].from, left_[best].length);
+            row = left_[best].row;
+            in_tree_[best] = 1;
+            if (--n_left * 2 <= n && n > 64) {
+                std::vector<std::size_t> kept;
+                for (std::size_t i = 0; i < n; ++i)
+                    if (!in_tree_[i]) {
+                        left_[kept.size()] = left_[i];
+                        kept.push_back(i);
+                    }
+                left_.resize(kept.size());
+                in_tree_.assign(kept.size(), 0);
+                keep(kept);
+            }
+        }
+    }
+
+  private:
+    static bool nearer(const Outside &a, const Outside &b) {
+        return shorter(a.row, {a.length, a.from}, b.row, {b.length, b.from});
+    }
+
+    std::size_t update(std::int64_t row, std::size_t from, std::size_t to, const double *core) {
+        std::size_t best = left_.size();
+        for (std::size_t i = from; i < to; ++i) {
+            if (in_tree_[i])
+                continue;
+            Outside &at = left_[i];
+            double length = lengths_[i];
+            if (core != nullptr)
+                length = std::max({length, core[row], core[at.row]});
+            if (length < at.length || (length == at.length && row < at.from))
+                at.length = length, at.from = row;
+            if (best == left_.size() || nearer(at, left_[best]))
+                best = i;
+        }
+        return best;
+    }
+
+    std::vector<Outside> left_;
+    std::vector<char> in_tree_{};
+    std::vector<double> lengths_{};
+    std::vector<std::size_t> best_{};
+};
+
+const double *core_of(Vector<const double> core, std::size_t n) {
+    require(core.shape(0) == 0 || core.shape(0) == n, "there must be one core distance per row");
+    return core.shape(0) == 0 ? nullptr : core.data();
+}
+
+void spanning_tree_near(Matrix<const double> rows, double p, Vector<const double> core,
+                        Vector<std::int64_t> left, Vector<std::int64_t> right,
+                        Vector<double> length, int threads) {
+    const std::size_t n = rows.shape(0), d = rows.shape(1);
+    require(n > 0 && d > 0 && n < (std::size_t{1} << 30), "there must be 1 to 2^30 rows");
+    require(p > 0.0, "p must be positive");
+    Edges edges(left, right, length, n);
+    const double *cores = core_of(core, n);
+    nb::gil_scoped_release unlocked;
+    const neighbors::Construction plan{leaf_size, neighbors::Axis::widest, neighbors::Pivot::median,
+                                       0};
+    const KdTree tree(rows.data(), n, d, plan, threads);
+    if (double(n) * 200.0 * double(d) < worth_sharing)
+        threads = 1;
+    neighbors::with_metric(p, false, d, [&](auto columns, const auto &metric) {
+        using Metric = std::decay_t<decltype(metric)>;
+        Boruvka<decltype(columns)::value, Metric>(tree, metric, rows.data(), cores, threads)
+            .run(edges);
+    });
+    edges.sort();
+}
+
+void spanning_tree_all(Matrix<const double> rows, double p, bool counts_differences,
+                       Vector<const double> core, Vector<std::int64_t> left,
+                       Vector<std::int64_t> right, Vector<double> length, int threads) {
+    const std::size_t n = rows.shape(0), d = rows.shape(1);
+    require(n > 0 && d > 0, "there must be at least one row and one column");
+    require(p > 0.0, "p must be positive");
+    Edges edges(left, right, length, n);
+    const double *cores = core_of(core, n), *from = rows.data();
+    nb::gil_scoped_release unlocked;
+    // Rows four by four, as in the leaves of a kd-tree.
+    std::vector<double> points((n + 3) / 4 * 4 * d, 0.0);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < d; ++j)
+            points[i / 4 * 4 * d + 4 * j + i % 4] = from[i * d + j];
+    const auto keep = [&](const std::vector<std::size_t> &kept) {
+        for (std::size_t i = 0; i < kept.size(); ++i) // no row moves towards the end
+            for (std::size_t j = 0; j < d; ++j)
+                points[i / 4 * 4 * d + 4 * j + i % 4] =
+                    points[kept[i] / 4 * 4 * d + 4 * j + kept[i] % 4];
+    };
+    neighbors::with_metric(p, counts_differences, 0, [&](auto, const auto &metric) {
+        const auto fill = [&](std::size_t row, std::size_t first, std::size_t last, double *to) {
+            const double *query = from + row * d;
+            for (std::size_t i = first; i < last; i += 4) { // pieces begin at whole groups
+                const double *group = points.data() + i * d;
+                double lengths[4];
+                for (std::size_t k = 0; k < 4; k += wide_size) {
+                    const Wide some = neighbors::reduced<0, Wide>(metric, d, [&](std::size_t j) {
+                        return query[j] - load_wide(group + 4 * j + k);
+                    });
+                    std::memcpy(lengths + k, &some, sizeof some);
+                }
+                std::copy(lengths, lengths + std::min<std::size_t>(4, last - i), to + i);
+            }
+        };
+        Prim(n).run(double(d), threads, cores, fill, keep, edges);
+    });
+    edges.sort();
+}
+
+void spanning_tree_given(Vector<const double> triangle, Vector<const double> core,
+                         Vector<std::int64_t> left, Vector<std::int64_t> right,
+                         Vector<double> length) {
+    const std::size_t n = left.shape(0) + 1;
+    require(triangle.shape(0) == n * (n - 1) / 2, "there must be n(n - 1)/2 dissimilarities");
+    Edges edges(left, right, length, n);
+    const double *cores = core_of(core, n), *values = triangle.data();
+    nb::gil_scoped_release unlocked;
+    std::vector<std::size_t> rows(n);
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    const auto fill = [&](std::size_t row, std::size_t first, std::size_t last, double *to) {
+        for (std::size_t k = first; k < last; ++k) {
+            const std::size_t a = std::min(row, rows[k]), b = std::max(row, rows[k]);
+            to[k] = a == b ? 0.0 : values[n * a - a * (a + 1) / 2 + (b - a - 1)];
+        }
+    };
+    const auto keep = [&](const std::vector<std::size_t> &kept) {
+        for (std::size_t i = 0; i < kept.size(); ++i)
+            rows[i] = rows[kept[i]];
+    };
+    Prim(n).run(0.0, 1, cores, fill, keep, edges);
+    edges.sort();
+}
+
+} // namespace
+
+} // namespace cluster
+
+void bind_spanning_tree(nb::module_ &module) {
+    module.def("spanning_tree_near", &cluster::spanning_tree_near, nb::arg("rows").noconvert(),
+               nb::arg("p"), nb::arg("core").noconvert(), nb::arg("left").noconvert(),
+               nb::arg("right").noconvert(), nb::arg("length").noconvert(), nb::arg("threads"));
+    module.def("spanning_tree_all", &cluster::spanning_tree_all, nb::arg("rows").noconvert(),
+               nb::arg("p"), nb::arg("counts_differences"), nb::arg("core").noconvert(),
+               nb::arg("left").noconvert(), nb::arg("right").noconvert(),
+               nb::arg("length").noconvert(), nb::arg("threads"));
+    module.def("spanning_tree_given", &cluster::spanning_tree_given,
+               nb::arg("triangle").noconvert(), nb::arg("core").noconvert(),
+               nb::arg("left").noconvert(), nb::arg("right").noconvert(),
+               nb::arg("length").noconvert());
+}
+
+} // namespace thetahat
