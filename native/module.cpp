@@ -61,6 +61,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_mixture_pass(module);
     thetahat::bind_linkage_chain(module);
     thetahat::bind_ward_chain(module);
+    thetahat::bind_spanning_near(module);
     thetahat::bind_spanning_tree(module);
     thetahat::bind_graph_linkage(module);
     thetahat::bind_hierarchy(module);

@@ -33,6 +33,7 @@ inline void copy_merges(const Merges &merges, Vector<std::int64_t> left, Vector<
 
 void bind_linkage_chain(nb::module_ &module);
 void bind_ward_chain(nb::module_ &module);
+void bind_spanning_near(nb::module_ &module);
 void bind_spanning_tree(nb::module_ &module);
 void bind_graph_linkage(nb::module_ &module);
 void bind_hierarchy(nb::module_ &module);

@@ -119,7 +119,7 @@ def test_equal_rows_and_ties_have_one_answer(linkage):
     np.testing.assert_array_equal(models[0].children_, models[1].children_)
     np.testing.assert_array_equal(models[0].heights_, models[1].heights_)
     same = th.AgglomerativeClustering(16, linkage=linkage).fit(X)
-    assert len({tuple(x) + (label,) for x, label in zip(X, same.labels_, strict=True)}) == 16
+    assert len({(*x, label) for x, label in zip(X, same.labels_, strict=True)}) == 16
     constant = th.AgglomerativeClustering(3, linkage=linkage).fit(np.ones((600, 2)))
     assert constant.heights_.max() == 0.0
     assert set(constant.labels_) == {0, 1, 2}

@@ -116,6 +116,11 @@ class AgglomerativeClustering(HierarchicalModel):
                 f"{who}: metric={self.metric!r} was provided as metric. Ward can only work with "
                 "euclidean distances. Use linkage='average', 'complete' or 'single'."
             )
+        if self.distance_threshold is not None and self.compute_full_tree is False:
+            raise ParameterError(
+                f"{who}: compute_full_tree must be True if distance_threshold is set. Leave it at "
+                "'auto'."
+            )
         rows = self._rows(X)
         n = len(rows)
         if self.connectivity is None:
@@ -141,9 +146,4 @@ class AgglomerativeClustering(HierarchicalModel):
         if whole == "auto":
             few = self.n_clusters is not None and self.n_clusters < max(100, 0.02 * n)
             whole = self.distance_threshold is not None or few
-        if not whole and self.distance_threshold is not None:
-            raise ParameterError(
-                f"{type(self).__name__}: compute_full_tree must be True if distance_threshold is "
-                "set. Leave it at 'auto'."
-            )
         return n - 1 if whole or self.n_clusters is None else n - int(self.n_clusters)

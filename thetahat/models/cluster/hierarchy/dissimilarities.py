@@ -73,8 +73,8 @@ def triangle_of_given(given: Any, n: int, who: str) -> Array:
     matrix = np.asarray(given, dtype=np.float64)
     if matrix.shape != (n, n):
         raise DataError(
-            f"{who}: Distance matrix should be square, but the dissimilarities have shape "
-            f"{matrix.shape}. Pass a matrix of shape ({n}, {n})."
+            f"{who}: Distance matrix should be square, got matrix of shape {matrix.shape}. "
+            f"Pass a matrix of shape ({n}, {n})."
         )
     out = np.empty(n * (n - 1) // 2)
     for i in range(n):
