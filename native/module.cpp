@@ -1,5 +1,6 @@
 // thetahat._native: the compiled kernels that complement matrix products.
 
+#include "cluster/linkage.hpp"
 #include "kernels.hpp"
 
 NB_MODULE(_native, module) {
@@ -62,4 +63,10 @@ NB_MODULE(_native, module) {
     thetahat::bind_isotonic(module);
     thetahat::bind_mixture_pass(module);
     thetahat::bind_adam_step(module);
+    thetahat::bind_linkage_chain(module);
+    thetahat::bind_ward_chain(module);
+    thetahat::bind_spanning_near(module);
+    thetahat::bind_spanning_tree(module);
+    thetahat::bind_graph_linkage(module);
+    thetahat::bind_hierarchy(module);
 }

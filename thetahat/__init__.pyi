@@ -47,6 +47,8 @@ from thetahat.mathematics import smoothing as smoothing
 from thetahat.mathematics import structures as structures
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
+from thetahat.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
+from thetahat.models.cluster.hierarchy.divisive import DivisiveClustering as DivisiveClustering
 from thetahat.models.cluster.k_means import KMeans as KMeans
 from thetahat.models.cluster.mini_batch_k_means import MiniBatchKMeans as MiniBatchKMeans
 from thetahat.models.cluster.soft_k_means import SoftKMeans as SoftKMeans
@@ -231,6 +233,7 @@ __version__: str
 __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
+    "AgglomerativeClustering",
     "AnscombeTransform",
     "ApproximateSearch",
     "AxisParallelRectangle",
@@ -258,6 +261,7 @@ __all__ = [
     "DensityForest",
     "DensityTree",
     "DictionaryLearning",
+    "DivisiveClustering",
     "ElasticNet",
     "ElasticNetCV",
     "EllipticEnvelope",

@@ -1046,3 +1046,64 @@ def adam_step(
     correction2: float,
     epsilon: float,
 ) -> None: ...
+
+class LinkageChain:
+    def __init__(self, triangle: FloatArray, n: int, linkage: int) -> None: ...
+    def advance(self, count: int) -> int: ...
+    def copy_merges(self, left: FloatArray, right: FloatArray, height: FloatArray) -> None: ...
+
+class WardChain:
+    def __init__(self, rows: FloatArray) -> None: ...
+    def advance(self, count: int) -> int: ...
+    def copy_merges(self, left: FloatArray, right: FloatArray, height: FloatArray) -> None: ...
+
+class Division:
+    def __init__(self, triangle: FloatArray, n: int) -> None: ...
+    def advance(self, count: int) -> int: ...
+    def copy_merges(self, left: FloatArray, right: FloatArray, height: FloatArray) -> None: ...
+
+def spanning_tree_near(
+    rows: FloatArray,
+    p: float,
+    core: FloatArray,
+    left: FloatArray,
+    right: FloatArray,
+    length: FloatArray,
+    threads: int,
+) -> None: ...
+def spanning_tree_all(
+    rows: FloatArray,
+    p: float,
+    counts_differences: bool,
+    core: FloatArray,
+    left: FloatArray,
+    right: FloatArray,
+    length: FloatArray,
+    threads: int,
+) -> None: ...
+def spanning_tree_given(
+    triangle: FloatArray,
+    core: FloatArray,
+    left: FloatArray,
+    right: FloatArray,
+    length: FloatArray,
+) -> None: ...
+def graph_linkage(
+    indptr: FloatArray,
+    indices: FloatArray,
+    heights: FloatArray,
+    rows: FloatArray,
+    linkage: int,
+    children: FloatArray,
+    height: FloatArray,
+) -> int: ...
+def number_merges(
+    left: FloatArray,
+    right: FloatArray,
+    height: FloatArray,
+    children: FloatArray,
+    heights: FloatArray,
+) -> None: ...
+def triangle_distances(
+    rows: FloatArray, p: float, counts_differences: bool, out: FloatArray, threads: int
+) -> None: ...

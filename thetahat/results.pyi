@@ -29,6 +29,7 @@ from thetahat.mathematics.lowrank.decompositions import Eigen as Eigen
 from thetahat.mathematics.lowrank.decompositions import SVD as SVD
 from thetahat.mathematics.optimizers.solution import Outcome as Outcome
 from thetahat.mathematics.optimizers.solution import Solution as Solution
+from thetahat.models.cluster.hierarchy.dendrogram import Dendrogram as Dendrogram
 from thetahat.models.linear.bayesian.posterior import PosteriorSummary as PosteriorSummary
 from thetahat.models.linear.inference.least_squares_evidence import LinearSummary as LinearSummary
 from thetahat.models.linear.inference.likelihood_summary import LikelihoodRatio as LikelihoodRatio
@@ -47,6 +48,7 @@ __all__ = [
     "ClusterCount",
     "Comparison",
     "Confusion",
+    "Dendrogram",
     "DescriptionLength",
     "Eigen",
     "Elbow",

@@ -43,6 +43,8 @@ def answer(model):
         return model.kneighbors(X)[0]
     if hasattr(model, "embedding_"):
         return model.embedding_
+    if hasattr(model, "labels_"):  # clusters of the training rows alone
+        return model.labels_
     raise AssertionError(model)
 
 

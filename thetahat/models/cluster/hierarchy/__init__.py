@@ -1,0 +1,1 @@
+"""Hierarchies of clusters: merged from below, or divided from above."""

@@ -1,0 +1,137 @@
+"""Hierarchies in which only clusters that a graph joins are merged."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.validation import is_sparse
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
+from thetahat.mathematics.distances.base import Distance
+from thetahat.models.cluster.hierarchy.dissimilarities import distance_of, triangle_of_given
+from thetahat.models.cluster.hierarchy.merging import LINKAGES, centred
+
+PAIRS_AT_ONCE = 1 << 18
+
+
+class Measure:
+    """Dissimilarities of some pairs of rows, computed or looked up."""
+
+    def __init__(self, rows: Array, metric: Any, who: str) -> None:
+        self.rows = rows
+        self.distance: Distance | None = distance_of(metric, rows, who)
+        self.matrix: Array | None = None
+        if self.distance is None:
+            given = metric(rows) if callable(metric) else rows
+            triangle_of_given(given, len(rows), who)
+            self.matrix = np.asarray(given, dtype=np.float64)
+
+    def between(self, first: Array, second: Array) -> Array:
+        """All dissimilarities of two sets of rows."""
+        if self.matrix is not None:
+            return self.matrix[np.ix_(first, second)]
+        assert self.distance is not None
+        return self.distance._between_all(self.rows[first], self.rows[second])
+
+    def along(self, first: Array, second: Array) -> Array:
+        """The dissimilarities of pairs."""
+        if self.matrix is not None:
+            return np.asarray(self.matrix[first, second])
+        assert self.distance is not None
+        found = np.empty(len(first))
+        # The pairs of one row lie together.
+        bounds = np.flatnonzero(np.diff(first, prepend=-1, append=-1))
+        for start, end in pairwise(bounds.tolist()):
+            row = self.rows[first[start] : first[start] + 1]
+            found[start:end] = self.distance._between_all(row, self.rows[second[start:end]])[0]
+        return found
+
+
+def merged_along(
+    rows: Array, metric: Any, linkage: str, graph: Any, n_merges: int, who: str
+) -> tuple[Array, Array, int]:
+    """Merges along the edges of a graph, their heights, and the number of its components."""
+    measure = Measure(rows, metric, who)
+    joined, n_parts = _connected(_symmetric(graph, len(rows), who), measure, who)
+    indptr, indices = joined.indptr.astype(np.int64), joined.indices.astype(np.int64)
+    height = np.zeros(len(indices))
+    points = np.zeros((len(rows), 1))
+    if linkage == "ward":
+        points = centred(rows)
+    else:
+        first = np.repeat(np.arange(len(rows)), np.diff(indptr))
+        height = measure.along(first, indices)
+    children, heights = np.empty((n_merges, 2), dtype=np.int64), np.empty(n_merges)
+    count = _native.graph_linkage(
+        indptr, indices, height, points, LINKAGES[linkage], children, heights
+    )
+    assert count == n_merges
+    return children, heights, n_parts
+
+
+def _symmetric(graph: Any, n: int, who: str) -> Any:
+    """The graph with every edge in both directions and no edge from a row to itself."""
+    from scipy.sparse import csr_array
+
+    if not is_sparse(graph):
+        graph = np.asarray(graph)
+    if graph.ndim != 2 or graph.shape != (n, n):
+        raise DataError(
+            f"{who}: wrong shape for connectivity matrix: {graph.shape} when X is {n} rows. Pass a "
+            f"matrix of shape ({n}, {n})."
+        )
+    edges = csr_array(csr_array(graph) != 0)
+    edges.setdiag(False)
+    edges.eliminate_zeros()
+    both = csr_array(edges + edges.T)
+    both.sum_duplicates()
+    both.sort_indices()
+    return both
+
+
+def _connected(graph: Any, measure: Measure, who: str) -> tuple[Any, int]:
+    """The graph with the shortest edge between each two of its components, which is reported."""
+    from scipy.sparse import coo_array, csgraph, csr_array
+
+    n = graph.shape[0]
+    count, label = csgraph.connected_components(graph, directed=False)
+    if count == 1:
+        return graph, 1
+    warn(
+        f"{who}: the number of connected components of the connectivity matrix is {count} > 1. "
+        "Completing it to avoid stopping the tree early: the nearest rows of each two components "
+        "are joined. Use more neighbours.",
+        UserWarning,
+    )
+    require_memory(
+        24 * count * count,
+        f"{who}: edges between {count} components",
+        "Use a connectivity with fewer components.",
+    )
+    members = [np.flatnonzero(label == part) for part in range(count)]
+    ends: list[tuple[int, int]] = []
+    for a in range(count):
+        for b in range(a):
+            ends.append(_nearest_pair(measure, members[a], members[b]))
+    i, j = np.array(ends).T
+    extra = coo_array((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n, n))
+    joined = csr_array(graph.astype(float) + extra)
+    joined.sort_indices()
+    return joined, int(count)
+
+
+def _nearest_pair(measure: Measure, first: Array, second: Array) -> tuple[int, int]:
+    best, pair = np.inf, (int(first[0]), int(second[0]))
+    step = max(1, PAIRS_AT_ONCE // len(second))
+    for start in range(0, len(first), step):
+        block = measure.between(first[start : start + step], second)
+        i, j = np.unravel_index(int(np.argmin(block)), block.shape)
+        if block[i, j] < best:
+            best, pair = float(block[i, j]), (int(first[start + i]), int(second[j]))
+    return pair

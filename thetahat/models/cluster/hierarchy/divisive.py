@@ -1,0 +1,57 @@
+"""Divisive clustering: divide the cluster of the largest diameter, until all rows are apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thetahat import _native
+from thetahat.estimator.declaration import with_parameters
+from thetahat.models.cluster.hierarchy.base import HierarchicalModel
+from thetahat.models.cluster.hierarchy.dissimilarities import distance_of, triangle_of
+from thetahat.models.cluster.hierarchy.merging import chained
+
+
+@with_parameters
+class DivisiveClustering(HierarchicalModel):
+    """Hierarchical clustering from above: the widest cluster is divided, again and again.
+
+    Divisions near the top, into a few large clusters, see all rows; they are often better than what
+    is left of merges from below. The algorithm is Kaufman and Rousseeuw's DIANA. Of equal choices
+    the one with the smallest row number is taken.
+
+    Formula: the cluster of the largest diameter, max d(x_i, x_j), is divided next, at the height of
+    its diameter. The row with the largest mean dissimilarity from the others begins a new group;
+    then the row follows for which the mean dissimilarity from the rest exceeds that from the group
+    by most, until there is none.
+
+    Cost: n²/2 numbers of memory, which is checked before it is allocated. A division of m rows
+    takes O(m²) time; the whole hierarchy takes O(n²) for balanced divisions, at most O(n³).
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> model = th.DivisiveClustering(2).fit([[0.0], [1.0], [3.0], [7.0]])
+    >>> model.labels_.tolist(), model.heights_.tolist()
+    ([0, 0, 0, 1], [1.0, 3.0, 7.0])
+    """
+
+    def fit(self, X: Any, y: Any = None) -> DivisiveClustering:
+        """Divide the rows to a hierarchy and cut it. Cost: O(n²) to O(n³).
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            The rows, or their dissimilarities of shape (n, n) if ``metric="precomputed"``.
+        y : None
+            Ignored, present for compatibility with scikit-learn.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        rows, who = self._rows(X), type(self).__name__
+        n = len(rows)
+        triangle = triangle_of(rows, distance_of(self.metric, rows, who), self.metric, who)
+        self._keep(*chained(_native.Division(triangle, n), n), n)
+        return self
