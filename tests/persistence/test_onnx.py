@@ -100,6 +100,12 @@ MODELS = [
     (th.KernelRidge(kernel=2.0 * th.kernels.RBF() + th.kernels.Linear()), "numbers"),
     (th.KernelModel("quantile"), "numbers"),
     (th.KernelLogisticRegression(), "three"),
+    (th.MLPRegressor((8, 4), max_iter=5, random_state=0), "numbers"),
+    (th.MLPRegressor((8,), "tanh", max_iter=5, random_state=0), "columns"),
+    (th.MLPRegressor((8,), loss="poisson", max_iter=5, random_state=0), "counts"),
+    (th.MLPClassifier((8,), "logistic", max_iter=5, random_state=0), "two"),
+    (th.MLPClassifier((8, 4), ["leaky_relu", "identity"], max_iter=5, random_state=0), "three"),
+    (th.MLPClassifier((8,), loss="hinge", dropout=0.2, max_iter=5, random_state=0), "two"),
     (th.SVC(), "two"),
     (th.SVC(kernel="poly"), "three"),
     (th.SVC(kernel="sigmoid", break_ties=True), "three"),
@@ -109,6 +115,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("model", "kind"), MODELS, ids=lambda value: str(value)[:60])
 def test_graphs_answer_as_their_models(model, kind):
     X = rows()
@@ -185,6 +192,7 @@ class OtherPredictions(th.Ridge):
         (OtherPredictions(), "OtherPredictions is not available"),
         (make_pipeline(th.MonomialExpansion(), th.Ridge()), "step MonomialExpansion"),
         (th.KernelRidge(kernel="laplacian"), "kernel Laplacian"),
+        (th.MLPRegressor((4, th.neural.BatchNorm()), tol=1.0), "layer BatchNorm"),
         (th.GradientBoostingRegressor(init=th.Ridge(), n_estimators=2), "init=Ridge"),
         (th.DecisionTreeRegressor(oblique=2, random_state=0), "oblique=2"),
     ],

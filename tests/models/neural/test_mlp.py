@@ -445,7 +445,7 @@ def test_wrong_data_are_refused(kind):
         model.predict(X_IRIS[:, :3])
     with pytest.raises(ValueError, match="features"):
         model.partial_fit(X_IRIS[:, :3], Y_IRIS)
-    with pytest.raises(AttributeError, match="only available for stochastic"):
+    with pytest.raises(AttributeError, match="no attribute 'partial_fit'"):
         kind(solver="lbfgs").partial_fit(X_IRIS, Y_IRIS)
     with pytest.raises(ValueError, match="partial_fit does not support early_stopping=True"):
         kind(early_stopping=True).partial_fit(X_IRIS, Y_IRIS)

@@ -22,7 +22,7 @@ from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.mathematics.losses.per_output import per_output
 from thetahat.models.neural.network_model import Head
-from thetahat.models.neural.trained_network import TrainedNetwork
+from thetahat.models.neural.trained_network import TrainedNetwork, takes_batches
 
 OF_PROBABILITIES = (Link.LOGIT, Link.SOFTMAX)
 
@@ -114,6 +114,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
         self._train(*self._with_head(source), X, y)
         return self
 
+    @available_if(takes_batches)
     @with_callbacks
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.source import Source
@@ -18,7 +19,7 @@ from thetahat.mathematics.losses.base import Loss, Subdifferentiable, Targets
 from thetahat.mathematics.losses.per_output import per_output
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.neural.network_model import Head
-from thetahat.models.neural.trained_network import TrainedNetwork
+from thetahat.models.neural.trained_network import TrainedNetwork, takes_batches
 
 
 @with_parameters
@@ -82,6 +83,7 @@ class MLPRegressor(RegressorMixin, TrainedNetwork):
         self._train(source, head, X, y)
         return self
 
+    @available_if(takes_batches)
     @with_callbacks
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MLPRegressor:
         """Run one epoch of steps on the given rows. Not available for "lbfgs".

@@ -50,6 +50,15 @@ OUTPUTS = {
 """scikit-learn's names of the functions from z to predictions."""
 
 
+def takes_batches(model: TrainedNetwork) -> bool:
+    """Whether the solver can go on with further rows."""
+    if model.solver == "lbfgs":
+        raise AttributeError(
+            "partial_fit is only available for stochastic optimizers. lbfgs is not stochastic."
+        )
+    return True
+
+
 class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
     """A network of dense layers under a loss, trained by gradients.
 
@@ -87,10 +96,6 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
             raise ParameterError(
                 f"{who}: solver={self.solver!r} takes penalty='l2' or None, but penalty="
                 f"{self.penalty!r}. Use solver='adam' or 'sgd'."
-            )
-        if resuming and self.solver == "lbfgs":
-            raise AttributeError(
-                "partial_fit is only available for stochastic optimizers. lbfgs is not stochastic."
             )
         if resuming and self.early_stopping:
             raise ParameterError(
@@ -198,6 +203,12 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
             rows, held = hold_out(
                 source, self.validation_fraction, random, stratify=head.stratify, who=who
             )
+            if held.n_rows < 2:
+                raise DataError(
+                    f"{who}: The validation set is too small: {held.n_rows} of {source.n_rows} "
+                    f"rows with validation_fraction={self.validation_fraction:g}. Increase "
+                    "'validation_fraction' or the size of your dataset."
+                )
             score = partial(self._score_of_rows, held, predictor, head)
         batch = USUAL_BATCH if self.batch_size == "auto" else int(self.batch_size)
         if self.batch_size != "auto" and batch > rows.n_rows:

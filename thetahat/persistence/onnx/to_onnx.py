@@ -25,6 +25,8 @@ from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge
 from thetahat.models.linear.generalized.poisson_regressor import PoissonRegressor
 from thetahat.models.linear.least_squares.ridge_classifier import RidgeClassifier
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor
+from thetahat.models.neural.mlp_classifier import MLPClassifier
+from thetahat.models.neural.mlp_regressor import MLPRegressor
 from thetahat.models.tree.classification import ClassificationTree
 from thetahat.models.tree.regression import RegressionTree
 from thetahat.persistence.onnx.graph import Graph
@@ -36,6 +38,7 @@ from thetahat.persistence.onnx.kernels import (
     support_regression,
 )
 from thetahat.persistence.onnx.linear import classification, linear_any_loss, regression
+from thetahat.persistence.onnx.networks import network_classification, network_regression
 from thetahat.persistence.onnx.transformers import transformed
 from thetahat.persistence.onnx.trees import boosting, forest, single_tree
 
@@ -59,6 +62,8 @@ ROADS: dict[Any, Callable[[Any, Graph], Outputs]] = {
     BaseBoostingClassifier.predict: boosting,
     BaseBoostingRegressor.predict: boosting,
     KernelRegressor.predict: kernel_regression,
+    MLPClassifier.predict: network_classification,
+    MLPRegressor.predict: network_regression,
     SupportVectorClassifier.predict: support_classification,
     SupportVectorRegressor.predict: support_regression,
 }
@@ -70,10 +75,11 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = np.float64) -> Any:
     """Export a fitted model as an ONNX graph, which other runtimes evaluate without Python.
 
     Linear models, decision trees, forests, gradient boosting, kernel ridge regression, support
-    vector machines and `KernelModel` can be exported, and pipelines that end with one of them. The
-    graph has one input ``X`` of shape (rows, d). Its outputs are ``predictions`` for regression;
-    ``labels`` and ``probabilities`` for classification, or ``scores`` (the decision function) where
-    the model has no probabilities or they need cross-validated scores (`SVC`).
+    vector machines, `KernelModel` and multilayer perceptrons can be exported, and pipelines that
+    end with one of them. The graph has one input ``X`` of shape (rows, d). Its outputs are
+    ``predictions`` for regression; ``labels`` and ``probabilities`` for classification, or
+    ``scores`` (the decision function) where the model has no probabilities or they need
+    cross-validated scores (`SVC`).
 
     Formula: the graph computes what `predict` computes, in the precision `dtype`; in double
     precision the results differ by rounding errors only.
@@ -124,8 +130,8 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = np.float64) -> Any:
     if road is None:
         raise CapabilityError(
             f"th.to_onnx: {_name(last)} is not available as an ONNX graph. Linear models, trees, "
-            "forests, gradient boosting, KernelRidge, KernelModel and support vector machines are, "
-            "and pipelines that end with one of them."
+            "forests, gradient boosting, KernelRidge, KernelModel, support vector machines and "
+            "multilayer perceptrons are, and pipelines that end with one of them."
         )
     check_is_fitted(model)
     graph = Graph(int(model.n_features_in_), kind)
