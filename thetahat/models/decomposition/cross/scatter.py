@@ -90,11 +90,12 @@ def scatter_of(source: Source, *, scale: bool, n_components: int) -> Scatter | P
     d = source.n_features
     narrow = d <= COLUMNS_PER_PASS * (2 * n_components + 3)
     if narrow and (d <= 64 or d <= source.n_rows or not isinstance(source, InMemory)):
-        return _from_moments(source, scale)
+        return full_scatter_of(source, scale=scale)
     return _from_passes(source, scale)
 
 
-def _from_moments(source: Source, scale: bool) -> Scatter:
+def full_scatter_of(source: Source, *, scale: bool) -> Scatter:
+    """The scatter with XᵀX of all columns, from one pass over the rows."""
     about, d = moments(source), source.n_features
     size = np.sqrt(np.maximum(np.diagonal(about.scatter), 0.0)) * about.unit
     blocks = (size,) if scale else (size[:d], size[d:])
