@@ -63,6 +63,8 @@ from thetahat.models.covariance.oas import oas as oas
 from thetahat.models.covariance.shrunk_covariance import ShrunkCovariance as ShrunkCovariance
 from thetahat.models.covariance.shrunk_covariance import shrunk_covariance as shrunk_covariance
 from thetahat.models.decomposition.completion.matrix_completion import MatrixCompletion as MatrixCompletion
+from thetahat.models.decomposition.cross.cca import CCA as CCA
+from thetahat.models.decomposition.cross.pls_canonical import PLSCanonical as PLSCanonical
 from thetahat.models.decomposition.cross.pls_classifier import PLSClassifier as PLSClassifier
 from thetahat.models.decomposition.cross.pls_regression import PLSRegression as PLSRegression
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
@@ -249,6 +251,7 @@ __all__ = [
     "BernoulliNB",
     "BestSubset",
     "BiasFeature",
+    "CCA",
     "CategoricalNB",
     "CircleFit",
     "ClassicalMDS",
@@ -343,6 +346,7 @@ __all__ = [
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
     "PCA",
+    "PLSCanonical",
     "PLSClassifier",
     "PLSRegression",
     "PairwiseMetricLearner",

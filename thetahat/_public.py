@@ -74,6 +74,8 @@ _BY_MODULE = {
     "thetahat.models.covariance.oas": ("OAS", "oas"),
     "thetahat.models.covariance.shrunk_covariance": ("ShrunkCovariance", "shrunk_covariance"),
     "thetahat.models.decomposition.completion.matrix_completion": ("MatrixCompletion",),
+    "thetahat.models.decomposition.cross.cca": ("CCA",),
+    "thetahat.models.decomposition.cross.pls_canonical": ("PLSCanonical",),
     "thetahat.models.decomposition.cross.pls_classifier": ("PLSClassifier",),
     "thetahat.models.decomposition.cross.pls_regression": ("PLSRegression",),
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),

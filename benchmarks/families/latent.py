@@ -1,6 +1,6 @@
-"""Partial least squares: tall, wide and small tables, one target and several.
+"""Partial least squares and canonical correlations: tall, wide and small tables.
 
-Quality is the mean squared error of the training rows.
+Quality is the mean squared error of the training rows, or one less the first correlation.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
 
 PEER = "scikit-learn PLSRegression"
+CANONICAL = "scikit-learn CCA"
 
 
 def correlated(rows: int, columns: int, targets: int) -> Callable[[bool], Data]:
@@ -32,9 +33,9 @@ def correlated(rows: int, columns: int, targets: int) -> Callable[[bool], Data]:
     return build
 
 
-def fit(module: str, k: int) -> Contender:
+def fit(module: str, k: int, name: str = "PLSRegression") -> Contender:
     def load() -> Callable[[Data], Call]:
-        model = import_module(module).PLSRegression
+        model = getattr(import_module(module), name)
 
         def prepare(data: Data) -> Call:
             return lambda: model(k).fit(data["X"], data["y"])
@@ -61,6 +62,24 @@ def case(rows: int, columns: int, targets: int, k: int, most: float = 1 / 5) -> 
     )
 
 
+def unrelated(data: Data, model: Any) -> float:
+    """One less the correlation of the first pair of scores."""
+    T, U = model.transform(data["X"], data["y"])
+    return 1.0 - float(np.corrcoef(T[:, 0], U[:, 0])[0, 1])
+
+
+def canonical(rows: int, columns: int, targets: int, k: int, most: float) -> Case:
+    return Case(
+        f"CCA {rows}×{columns}, {targets} targets, k={k}",
+        correlated(rows, columns, targets),
+        {OURS: fit("thetahat", k, "CCA"), CANONICAL: fit("sklearn.cross_decomposition", k, "CCA")},
+        unrelated,
+        "1 − correlation of the first pair",
+        bars=(Bar(CANONICAL, most),),
+        slack=1e-2,
+    )
+
+
 CASES = (
     case(100_000, 50, 1, 5),
     case(100_000, 50, 5, 10),
@@ -68,6 +87,8 @@ CASES = (
     case(200, 5000, 1, 10),
     case(200, 5000, 3, 10),
     case(150, 4, 1, 2, most=1.0),
+    canonical(2000, 50, 10, 2, 1 / 5),
+    canonical(150, 4, 3, 2, 1.0),
 )
 
 STUDIES: tuple[Study, ...] = ()

@@ -52,8 +52,10 @@ def fitted(name):
     """A small fitted model of one class."""
     model = estimators()[name]._example()
     known = model.get_params()
-    unlimited = [key for key in SMALL if known.get(key) == -1]
-    model.set_params(**{key: SMALL[key] for key in SMALL if key in known and key not in unlimited})
+    kept = [key for key in SMALL if known.get(key) == -1]  # no limit
+    if known.get("n_components") == 1:
+        kept.append("n_components")  # pairs with a single target
+    model.set_params(**{key: SMALL[key] for key in SMALL if key in known and key not in kept})
     if is_classifier(model) and hasattr(model, "transform") and "n_components" in known:
         model.set_params(n_components=1)  # discriminants of two classes
     if model._grows_by_steps and "max_iter" in known:

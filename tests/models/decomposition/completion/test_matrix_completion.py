@@ -268,3 +268,53 @@ def test_ratings_of_films_beat_the_means():
     factors = error(th.MatrixCompletion(10, alpha=15.0))
     assert factors.estimate < 0.89 < 0.92 < baseline.estimate
     assert factors.high < baseline.low
+
+
+@pytest.mark.parametrize("kind", ["bsr", "dia"])
+def test_formats_that_fill_up_with_zeros_are_refused(kind):
+    """Zeros in the blocks of BSR were taken as known, and stored zeros of DIA as missing."""
+    X = sp.csr_array(np.kron(np.eye(3), [[1.0, 2.0], [0.0, 3.0]]))
+    model = th.MatrixCompletion(1).fit(X)
+    other = sp.bsr_array(X, blocksize=(2, 2)) if kind == "bsr" else X.asformat(kind)
+    for method in (th.MatrixCompletion(1).fit, model.complete, model.transform):
+        with pytest.raises(DataError, match=f"format '{kind}' fills its .* with zeros"):
+            method(other)
+    ones = sp.bsr_array(X, blocksize=(1, 1))
+    np.testing.assert_array_equal(
+        th.MatrixCompletion(1).fit(ones).complete(ones), model.complete(X)
+    )
+
+
+def test_duplicates_are_refused_after_the_fit_too():
+    model = th.MatrixCompletion(1).fit(np.eye(2))
+    twice = sp.coo_array(([1.0, 2.0, 3.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    for method in (model.complete, model.transform):
+        with pytest.raises(DataError, match="1 entry is stored more than once"):
+            method(twice)
+
+
+@pytest.mark.parametrize("method", ["als", "soft_impute", "hard_impute", "propagation"])
+def test_squares_that_overflow_or_underflow_are_refused(method):
+    X = np.outer([1.0, 2.0, 3.0], [1.0, -2.0, 4.0])
+    X[0, 1] = NAN
+    for unit, how in ((1e200, "overflow"), (1e-200, "underflow")):
+        with pytest.raises(DataError, match=f"would {how}. Multiply all entries"):
+            th.MatrixCompletion(1, method=method).fit(X * unit)
+
+
+def test_factors_of_a_long_chain_that_overflow():
+    chain = np.full((400, 400), NAN)
+    np.fill_diagonal(chain, 1.0)
+    np.fill_diagonal(chain[:, 1:], 10.0)
+    with pytest.raises(DataError, match="times as large as those of others"):
+        th.MatrixCompletion(method="propagation").fit(chain)
+
+
+def test_new_rows_without_entries():
+    X, _ = low_rank()
+    empty = np.full((2, 20), NAN)
+    with pytest.raises(DataError, match="2 of the rows to transform have no known entry"):
+        th.MatrixCompletion(2, method="hard_impute").fit(X).transform(empty)
+    model = th.MatrixCompletion(2).fit(X)
+    expected = np.broadcast_to(model.mean_ + model.column_offsets_, (2, 20))
+    np.testing.assert_allclose(model.transform(empty), expected)

@@ -76,6 +76,9 @@ def test_bad_input_is_refused():
         th.PLSClassifier(61).fit(X, y)
     with pytest.raises(ParameterError, match="classifier=3 must be None, or a classifier"):
         th.PLSClassifier(classifier=3).fit(X, y)
+    for wrong in (th.LogisticRegression, th.LinearRegression()):
+        with pytest.raises(ParameterError, match="must be None, or a classifier"):
+            th.PLSClassifier(classifier=wrong).fit(X, y)
     with pytest.raises(DataError, match="class"):
         th.PLSClassifier().fit(X, np.full(60, "a"))
     with pytest.raises(CapabilityError, match="takes no sample_weight"):

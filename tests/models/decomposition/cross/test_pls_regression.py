@@ -227,3 +227,40 @@ def test_bad_input_is_refused():
         model.transform(X, Y[:, :2])
     with pytest.raises(DataError, match="must have 2 columns"):
         model.inverse_transform(model.x_scores_, Y)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("value", [0.1, 1e6 + 0.1, 1 / 3e5, 1.23456e12])
+def test_rounding_errors_of_constant_columns_are_not_scaled_up(way, value, kind):
+    X, Y = rows()
+    weight = np.random.default_rng(2).random(len(X))
+    flat = np.full((len(X), 1), value)
+    plain = th.PLSRegression(3).fit(kind(X), Y, sample_weight=weight)
+    model = th.PLSRegression(3).fit(kind(np.hstack([X, flat])), Y, sample_weight=weight)
+    assert not model.coef_[:, 8].any()
+    np.testing.assert_allclose(model.coef_[:, :8], plain.coef_, rtol=1e-9)
+    both = th.PLSRegression(3).fit(kind(X), np.hstack([Y, flat]), sample_weight=weight)
+    assert not both.y_weights_[3].any()
+    np.testing.assert_allclose(both.coef_[:3], plain.coef_, rtol=1e-9)
+
+
+def test_rows_of_weight_zero_do_not_count():
+    X, Y = rows()
+    weight = np.zeros(len(X))
+    weight[7] = 2.0
+    with pytest.raises(DataError, match="n_samples = 1, but a covariance needs at least 2 rows"):
+        th.PLSRegression(1).fit(X, Y[:, 0], sample_weight=weight)
+    weight[20:24] = 1.0
+    with pytest.raises(ParameterError, match=r"upper bound is 5\. Got 6 instead"):
+        th.PLSRegression(6).fit(X, Y, sample_weight=weight)
+    with pytest.raises(DataError, match=r"fold 1 of cv=5 has .*Drop rows of weight 0"):
+        th.PLSRegression("cv").fit(X, Y, sample_weight=weight)
+
+
+def test_small_columns_vanish_only_with_an_error():
+    X, Y = rows()
+    expected = th.PLSRegression(3).fit(X, Y).predict(X)
+    small = X * 1e-200
+    np.testing.assert_allclose(th.PLSRegression(3).fit(small, Y).predict(small), expected)
+    with pytest.raises(DataError, match="Column 0 is so small that its squares underflow"):
+        th.PLSRegression(3, scale=False).fit(small, Y)

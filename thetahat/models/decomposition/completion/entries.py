@@ -11,6 +11,9 @@ import numpy as np
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
 
+LARGEST = 1e140
+"""Entries beyond it, or all below its inverse, overflow or vanish in sums of squares."""
+
 
 @dataclass(frozen=True)
 class Entries:
@@ -80,10 +83,42 @@ class Entries:
                     "'soft_impute', which shrink such entries to the offsets."
                 )
 
+    def require_some_in_rows(self, who: str, method: str) -> None:
+        """The same for the rows of a block, whose numbers are not those of the matrix."""
+        empty = int((self.row_counts == 0).sum())
+        if empty:
+            raise DataError(
+                f"{who}: {empty} of the rows to transform {'has' if empty == 1 else 'have'} no "
+                f"known entry, so that method={method!r} cannot determine "
+                f"{'it. Drop it' if empty == 1 else 'them. Drop them'}, or use method='als', which "
+                "shrinks such entries to the offsets."
+            )
 
-def require_no_duplicates(X: Any, found: Matrix, who: str) -> None:
-    """Raise an error if a sparse matrix stores an entry twice, which SciPy would add up."""
-    if getattr(X, "format", "") not in ("coo", "csr", "csc") or X.nnz == found.nnz:
+    def require_squares(self, who: str) -> None:
+        """Raise an error for values whose squares overflow or all underflow."""
+        largest = float(np.abs(self.values).max())
+        if largest > LARGEST or 0 < largest < 1 / LARGEST:
+            raise DataError(
+                f"{who}: the largest known entry is {largest:.2g} in absolute value, but it must "
+                f"be between {1 / LARGEST:g} and {LARGEST:g}, because sums of squares would "
+                f"{'overflow' if largest > 1 else 'underflow'}. Multiply all entries by the same "
+                "number."
+            )
+
+
+def require_known_once(X: Any, found: Matrix, who: str) -> None:
+    """Raise an error for sparse matrices that do not store every known entry exactly once.
+
+    SciPy would add up duplicates, and fills the blocks and diagonals of some formats with zeros.
+    """
+    kind = getattr(X, "format", "")
+    if kind == "dia" or (kind == "bsr" and X.blocksize != (1, 1)):
+        raise DataError(
+            f"{who}: a sparse matrix of format {kind!r} fills its "
+            f"{'diagonals' if kind == 'dia' else 'blocks'} up with zeros, so that known zeros and "
+            "missing entries look alike. Build X in the format 'coo', 'csr' or 'csc'."
+        )
+    if kind not in ("coo", "csr", "csc") or X.nnz == found.nnz:
         return
     coo = X.tocoo()
     order = np.lexsort((coo.col, coo.row))

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block
+from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched, with_callbacks
@@ -22,7 +22,7 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.models.decomposition.completion.alternating import ridge_by_row
-from thetahat.models.decomposition.completion.entries import Entries, require_no_duplicates
+from thetahat.models.decomposition.completion.entries import Entries, require_known_once
 from thetahat.models.decomposition.completion.offsets import FILLS, Offsets, offsets_by, row_offsets
 from thetahat.models.decomposition.completion.plans import (
     METHODS,
@@ -183,10 +183,11 @@ default="als"
         """
         source = self._open(X, supervised=False)
         assert isinstance(source, InMemory)
-        if source.is_sparse:
-            require_no_duplicates(X, source.X, type(self).__name__)
+        self._require_entries(X, source)
         entries = Entries.of(source.X)
         settings = self._settings(entries)
+        if self.method not in ("one_shot", "fill"):
+            entries.require_squares(type(self).__name__)
         self.__dict__.pop("cv_errors_", None)
         best = self._chosen(entries, settings) if len(settings) > 1 else settings[0]
         plan = plan_of(entries, best, type(self).__name__)
@@ -202,6 +203,15 @@ default="als"
         self.n_iter_ = max(1, solution.steps)
         self._warn_unless_converged()
         return self
+
+    def _require_entries(self, X: Any, source: Source) -> None:
+        if isinstance(source, InMemory) and source.is_sparse:
+            require_known_once(X, source.X, type(self).__name__)
+
+    def _open_again(self, X: Any) -> Source:
+        source = super()._open_again(X)
+        self._require_entries(X, source)
+        return source
 
     def _settings(self, entries: Entries) -> list[Setting]:
         """One setting for every pair of the lists of parameters."""
@@ -366,6 +376,8 @@ default="als"
             away = entries.dense(fill) - mean - own[:, None] - self.column_offsets_
             return away @ (design / np.einsum("ij,ij->j", design, design)), mean + own
         ridge = self.alpha_ if self.method == "soft_impute" else 0.0
+        if k and not ridge:
+            entries.require_some_in_rows(type(self).__name__, self.method)
         found = ridge_by_row(entries, known - own[entries.rows], design, ridge)
         return found, mean + own
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
-from thetahat.models.decomposition.completion.entries import Entries
+from thetahat.models.decomposition.completion.entries import LARGEST, Entries
 
 
 def rank_one_factors(entries: Entries, who: str) -> tuple[Array, Array]:
@@ -20,7 +20,8 @@ def rank_one_factors(entries: Entries, who: str) -> tuple[Array, Array]:
     a, b = np.full(entries.shape[0], np.nan), np.full(entries.shape[1], np.nan)
     links = entries.take(np.flatnonzero(entries.values))
     if links.values.size:
-        _follow(links, a, b)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            _follow(links, a, b)
     zeros = entries.take(np.flatnonzero(entries.values == 0))
     a[zeros.rows[np.isnan(a[zeros.rows]) & ~np.isnan(b[zeros.columns])]] = 0.0
     b[zeros.columns[np.isnan(b[zeros.columns]) & (np.nan_to_num(a[zeros.rows]) != 0)]] = 0.0
@@ -31,6 +32,11 @@ def rank_one_factors(entries: Entries, who: str) -> tuple[Array, Array]:
                 f"{who}: the known entries do not link {kind} {open_[0]} to the others, so that "
                 "rank 1 does not determine it. Add an entry, or use another method."
             )
+    if max(np.abs(a).max(), np.abs(b).max()) > LARGEST:
+        raise DataError(
+            f"{who}: the factors of some rows or columns are more than {LARGEST:g} times as large "
+            "as those of others, so that their products overflow. Use another method."
+        )
     wrong = np.abs(entries.values - a[entries.rows] * b[entries.columns])
     worst = int(wrong.argmax())
     if wrong[worst] > 1e-8 * np.abs(entries.values).max():

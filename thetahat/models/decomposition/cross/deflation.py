@@ -69,15 +69,18 @@ def components_of(
             image, square = about.times(r)
             if not square > 32 * EPSILON * float(r @ r) * about.size:
                 break
-            W[:, a], R[:, a], P[:, a] = w, r, image / square
-            along = r @ cross
-            cross -= np.outer(P[:, a], along)
             if canonical:
                 s = c.copy()
                 for _ in range(2 if a else 0):
                     s -= S[:, :a] @ (Q[:, :a].T @ s)
                 y_image = about.y_square @ s
+                if not s @ y_image > 32 * EPSILON * (s @ s) * np.trace(about.y_square):
+                    break
                 V[:, a], S[:, a], Q[:, a] = c, s, y_image / float(s @ y_image)
+            W[:, a], R[:, a], P[:, a] = w, r, image / square
+            along = r @ cross
+            cross -= np.outer(P[:, a], along)
+            if canonical:
                 cross -= np.outer(cross @ s, Q[:, a])
             else:
                 V[:, a] = Q[:, a] = along / square

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -24,7 +24,13 @@ from thetahat.models.decomposition.cross.x_scores import XScores
 from thetahat.models.generative.linear_discriminant_analysis import LinearDiscriminantAnalysis
 
 _classifier = Range(
-    lambda value: hasattr(value, "fit") and hasattr(value, "predict"), "a classifier"
+    lambda value: (
+        not isinstance(value, type)
+        and hasattr(value, "fit")
+        and hasattr(value, "predict")
+        and not is_regressor(value)
+    ),
+    "a classifier",
 )
 
 

@@ -14,7 +14,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import splits_of
 from thetahat.estimator.parameters import Range, one_of, whole
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.models.decomposition.cross.deflation import Components, components_of
 from thetahat.models.decomposition.cross.scatter import Frame, scatter_of
@@ -139,12 +139,23 @@ class PLSRegression(TwoBlocks):
                 "block. Load them with X, y, sample_weight = source.arrays(), or give a number."
             )
         folds = splits_of(self.cv, source.X, source.y, who=who)
+        if source.weight is not None:
+            self._require_weight(source.weight, folds)
         most = min(min(len(train) for train, _ in folds) - 1, source.n_features, MOST_TRIED)
         self._require_components(1, source, most, "the smallest number of training rows in a fold")
         self.cv_errors_ = np.stack(
             [self._errors(source.take(train), source.take(test), most) for train, test in folds]
         )
         return int(self.cv_errors_.mean(axis=0).argmin()) + 1
+
+    def _require_weight(self, weight: Array, folds: list[tuple[Array, Array]]) -> None:
+        for number, (train, test) in enumerate(folds):
+            if np.count_nonzero(weight[train]) < 2 or not weight[test].any():
+                raise DataError(
+                    f"{type(self).__name__}: fold {number} of cv={self.cv!r:.80} has fewer than 2 "
+                    "training rows or no held-out row of positive weight. Drop rows of weight 0, "
+                    "or shuffle the folds: cv=KFold(shuffle=True)."
+                )
 
     def _errors(self, train: InMemory, test: InMemory, most: int) -> Array:
         """Mean squared errors of the test rows with 1, …, `most` components."""

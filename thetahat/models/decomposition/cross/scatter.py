@@ -15,6 +15,7 @@ from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import SMALLEST_ROOT, means, moments
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 
@@ -70,11 +71,13 @@ class PassScatter:
     y_square: Array
     size: float
     source: Source
+    per_unit: Array
+    """1/scale of each column of X; 0 for constant columns."""
 
     def times(self, r: Array) -> tuple[Array, float]:
         mean = None if isinstance(self.source, _Centred) else self.frame.x_mean
-        found = self.source.reduce(_summarise_image, mean, r / self.frame.x_scale)
-        return found.image / self.frame.x_scale, float(found.square)
+        found = self.source.reduce(_summarise_image, mean, r * self.per_unit)
+        return found.image * self.per_unit, float(found.square)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,16 +90,21 @@ def scatter_of(source: Source, *, scale: bool, n_components: int) -> Scatter | P
     d = source.n_features
     narrow = d <= COLUMNS_PER_PASS * (2 * n_components + 3)
     if narrow and (d <= 64 or d <= source.n_rows or not isinstance(source, InMemory)):
-        return _from_moments(source, scale)
+        return full_scatter_of(source, scale=scale)
     return _from_passes(source, scale)
 
 
-def _from_moments(source: Source, scale: bool) -> Scatter:
+def full_scatter_of(source: Source, *, scale: bool) -> Scatter:
+    """The scatter with XᵀX of all columns, from one pass over the rows."""
     about, d = moments(source), source.n_features
     size = np.sqrt(np.maximum(np.diagonal(about.scatter), 0.0)) * about.unit
-    about.require_squares(may_vanish=bool(size.max(initial=0.0) >= SMALLEST_ROOT))
-    scales = _scales(size, about.weight, scale)
-    by = about.unit / scales
+    blocks = (size,) if scale else (size[:d], size[d:])
+    vanish = min(block.max(initial=0.0) for block in blocks) >= SMALLEST_ROOT
+    about.require_squares(may_vanish=bool(vanish))
+    mean = np.concatenate([about.x_mean, about.y_mean])
+    varies = _varies(size, mean, about.weight, source)
+    scales = _scales(size, varies, about.weight, scale)
+    by = np.where(varies, about.unit / scales, 0.0)
     scatter = about.scatter * by * by[:, None]
     frame = Frame(about.x_mean, about.y_mean, scales[:d], scales[d:], about.n_rows, about.weight)
     return Scatter(frame, scatter[:d, d:], scatter[d:, d:], scatter[:d, :d])
@@ -108,15 +116,19 @@ def _from_passes(source: Source, scale: bool) -> PassScatter:
     about, d = means(source), source.n_features
     found = source.reduce(_summarise_products, about.mean)
     size = np.sqrt(np.concatenate([found.x_squares, np.diagonal(found.y_square)]))
-    scales = _scales(size, about.weight, scale)
-    by_x, by_y = scales[:d], scales[d:]
-    frame = Frame(about.mean[:d], about.mean[d:], by_x, by_y, int(found.n_rows), about.weight)
+    varies = _varies(size, about.mean, about.weight, source)
+    scales = _scales(size, varies, about.weight, scale)
+    by = np.where(varies, 1.0 / scales, 0.0)
+    frame = Frame(
+        about.mean[:d], about.mean[d:], scales[:d], scales[d:], int(found.n_rows), about.weight
+    )
     return PassScatter(
         frame,
-        found.cross / by_x[:, None] / by_y,
-        found.y_square / by_y[:, None] / by_y,
-        float((found.x_squares / by_x**2).sum()),
+        found.cross * by[:d, None] * by[d:],
+        found.y_square * by[d:, None] * by[d:],
+        float((found.x_squares * by[:d] ** 2).sum()),
         _centred(source, frame.x_mean),
+        by[:d],
     )
 
 
@@ -128,12 +140,22 @@ def _centred(source: Source, mean: Array) -> Source:
     return _Centred(X=rows, weight=source.weight, n_features=source.n_features)
 
 
-def _scales(size: Array, weight: float, scale: bool) -> Array:
+def _varies(size: Array, mean: Array, weight: float, source: Source) -> Array:
+    """Whether each column of [X, y] varies by more than the rounding errors of its mean.
+
+    Sparse columns are centred after their squares were summed, which loses half of the digits.
+    """
+    error = np.full_like(size, 16 * EPSILON)
+    if isinstance(source, InMemory) and source.is_sparse:
+        error[: source.n_features] = 4 * np.sqrt(EPSILON)
+    return size > error * np.abs(mean) * np.sqrt(weight)
+
+
+def _scales(size: Array, varies: Array, weight: float, scale: bool) -> Array:
     """Standard deviations with divisor W − 1, or ones; constant columns keep their unit."""
     if not scale:
         return np.ones_like(size)
-    deviation = size / np.sqrt(weight - 1 if weight > 1 else max(weight, 1e-300))
-    return np.where(deviation > 0, deviation, 1.0)
+    return np.where(varies, size / np.sqrt(weight - 1 if weight > 1 else max(weight, 1e-300)), 1.0)
 
 
 @dataclass(frozen=True)

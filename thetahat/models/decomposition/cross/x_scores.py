@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, whole
@@ -58,11 +59,14 @@ class XScores(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
     _accepts_sparse = True
 
     def _require_components(self, k: int, source: Source, most: int, rule: str) -> None:
-        who = type(self).__name__
-        if source.n_rows < 2:
+        who, n = type(self).__name__, source.n_rows
+        if isinstance(source, InMemory) and source.weight is not None:
+            n = int(np.count_nonzero(source.weight))
+            most = min(most, n)
+        if n < 2:
             raise DataError(
-                f"{who}: n_samples = {source.n_rows}, but a covariance needs at least 2 rows. Add "
-                "rows."
+                f"{who}: n_samples = {n}, but a covariance needs at least 2 rows of positive "
+                "weight. Add rows."
             )
         if k > most:
             raise ParameterError(
