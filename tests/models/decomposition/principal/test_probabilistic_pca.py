@@ -222,6 +222,44 @@ def test_early_stop_warns():
         th.ProbabilisticPCA(4, max_iter=1, tol=0.0).fit(rows(60, 10, missing=0.5))
 
 
+def test_time_limit_and_interrupt_keep_the_best_model_so_far(monkeypatch):
+    from thetahat.models.decomposition.principal import observed_entries
+
+    X = rows(60, 10, missing=0.5)
+    with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="max_time"):
+        model = th.ProbabilisticPCA(4, tol=1e-9).fit(X)
+    assert model.n_iter_ == 1
+    whole, passes = observed_entries._sums, []
+
+    def interrupted(*arguments):
+        passes.append(None)
+        if len(passes) > 5:
+            raise KeyboardInterrupt
+        return whole(*arguments)
+
+    monkeypatch.setattr(observed_entries, "_sums", interrupted)
+    model = th.ProbabilisticPCA(4, tol=1e-9)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert model.solution_.outcome is th.results.Outcome.INTERRUPTED
+    trace = model.solution_.trace
+    assert len(trace) == 3
+    assert trace[-1] < trace[0]
+    assert model.complete(X).shape == X.shape
+
+
+def test_columns_that_are_never_observed_together_or_only_once():
+    X = rows(60, 6, k=2, missing=0.0)
+    apart, once = X.copy(), X.copy()
+    apart[:30, 0] = apart[30:, 1] = np.nan
+    once[1:, 3] = np.nan
+    for holes in (apart, once):
+        model = th.ProbabilisticPCA(2).fit(holes)
+        assert (np.diff(model.loglike_) >= 0).all()
+        expected = marginal_log_density(holes, model.mean_, model.get_covariance())
+        np.testing.assert_allclose(model.log_density(holes), expected, atol=1e-9)
+
+
 def test_components_that_explain_all_entries_warn_of_the_bound_of_the_noise():
     X = rows(100, noise=0.0, k=2, missing=0.2)
     with pytest.warns(UserWarning, match="2 components explain the observed entries exactly"):

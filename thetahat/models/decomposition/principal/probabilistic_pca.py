@@ -181,9 +181,9 @@ class ProbabilisticPCA(Watched, GaussianSubspace):
         self._warn_unless_converged()
         if self.solution_.theta[-1] <= np.log(LEAST_NOISE) + 1e-9:
             warn(
-                f"ProbabilisticPCA: {k} components explain the observed entries exactly, so that "
-                "the likelihood has no maximum, and the noise variance is at its lower bound. Use "
-                "fewer components, or more rows."
+                f"ProbabilisticPCA: {k} {'component explains' if k == 1 else 'components explain'} "
+                "the observed entries exactly, so that the likelihood has no maximum, and the "
+                "noise variance is at its lower bound. Use fewer components, or more rows."
             )
         return self
 
