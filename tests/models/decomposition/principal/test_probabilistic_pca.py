@@ -8,6 +8,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.models.decomposition.principal.observed_entries import (
+    ExtrapolatedSteps,
+    ObservedEntries,
+    Subspace,
+    pieces,
+)
 
 
 def rows(n=300, d=8, k=3, noise=0.5, missing=0.3, seed=0, mean=5.0):
@@ -43,6 +49,20 @@ def test_without_missing_entries_it_is_the_closed_form(shape):
     np.testing.assert_allclose(model.noise_variance_, values[3:].mean(), rtol=1e-9)
     share = values[:3] / values.sum()
     np.testing.assert_allclose(model.explained_variance_ratio_, share, rtol=1e-9)
+
+
+def test_steps_from_another_start_reach_the_closed_form():
+    X = rows(missing=0.0) - 5.0
+    rng = np.random.default_rng(1)
+    problem = ObservedEntries(list(pieces(X, None, 3)), 8, convex=True)
+    start = Subspace(rng.normal(size=(8, 3)), rng.normal(size=8), 2.0).flat()
+    solution = th.minimise(problem, ExtrapolatedSteps(), start, tolerance=1e-13, keep_trace=True)
+    assert solution.steps > 3
+    assert (np.diff(solution.trace) <= 0).all()
+    found, model = Subspace.of(solution.theta, 8), th.ProbabilisticPCA(3).fit(X)
+    assert -300 * solution.value == pytest.approx(model.loglike_[-1], rel=1e-9)
+    covariance = found.loadings @ found.loadings.T + found.noise * np.eye(8)
+    np.testing.assert_allclose(covariance, model.get_covariance(), atol=1e-4)
 
 
 def test_all_components_but_one_are_a_gaussian_with_any_covariance():
