@@ -71,6 +71,7 @@ from thetahat.models.decomposition.dictionary_learning import DictionaryLearning
 from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
+from thetahat.models.decomposition.principal.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA
 from thetahat.models.decomposition.principal.random_projection import GaussianRandomProjection as GaussianRandomProjection
 from thetahat.models.decomposition.principal.random_projection import SparseRandomProjection as SparseRandomProjection
 from thetahat.models.decomposition.principal.random_projection import johnson_lindenstrauss_min_dim as johnson_lindenstrauss_min_dim
@@ -353,6 +354,7 @@ __all__ = [
     "Perceptron",
     "PoissonRegressor",
     "PolynomialThreshold",
+    "ProbabilisticPCA",
     "PrototypeClassifier",
     "QuadraticDiscriminantAnalysis",
     "QuantileRegressor",

@@ -82,6 +82,7 @@ _BY_MODULE = {
     "thetahat.models.decomposition.factors.factor_analysis": ("FactorAnalysis",),
     "thetahat.models.decomposition.principal.incremental_pca": ("IncrementalPCA",),
     "thetahat.models.decomposition.principal.pca": ("PCA",),
+    "thetahat.models.decomposition.principal.probabilistic_pca": ("ProbabilisticPCA",),
     "thetahat.models.decomposition.principal.random_projection": (
         "GaussianRandomProjection",
         "SparseRandomProjection",

@@ -20,20 +20,12 @@ from thetahat.foundation.types import Array
 from thetahat.models.decomposition.principal.projection import Projection
 
 
-class GaussianView(Likelihood, Novelty, Projection):
-    """The density, samples and covariance of principal components."""
+class GaussianSubspace(Likelihood, Novelty, Projection):
+    """The density, samples and covariance of a Gaussian with equal noise outside a subspace."""
 
     explained_variance_: Array
     noise_variance_: float
     mean_: Array
-    whiten: bool
-
-    def _output_scale(self) -> Array | None:
-        if not self.whiten:
-            return None
-        deviation = np.sqrt(self.explained_variance_)
-        smallest = np.finfo(deviation.dtype).eps
-        return np.where(deviation > smallest, deviation, smallest)
 
     def get_covariance(self) -> Array:
         """Compute the covariance of the model, C = Vᵀ(Λ − σ²I)V + σ²I. Cost: O(d² k).
@@ -144,6 +136,19 @@ class GaussianView(Likelihood, Novelty, Projection):
         by = self._column_scale()
         rows = rows if by is None else rows * by
         return (rows + self.mean_).astype(self.components_.dtype, copy=False)
+
+
+class GaussianView(GaussianSubspace):
+    """Principal components as orthogonal projections, with the density of the Gaussian model."""
+
+    whiten: bool
+
+    def _output_scale(self) -> Array | None:
+        if not self.whiten:
+            return None
+        deviation = np.sqrt(self.explained_variance_)
+        smallest = np.finfo(deviation.dtype).eps
+        return np.where(deviation > smallest, deviation, smallest)
 
     def residual_distance(self, X: Any) -> Array:
         """Compute the distance of each row from the subspace of the components. Cost: O(n d k).
