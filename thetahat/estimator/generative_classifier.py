@@ -26,7 +26,7 @@ SHARE_TOLERANCE = 1e-6
 WHOLE = "?" + np.typecodes["AllInteger"]
 """The characters of the types of whole numbers and Booleans."""
 
-LOWEST = {char: np.finfo(char).min for char in "df"}
+LOWEST = {char: float(np.finfo(char).min) for char in "df"}
 """The lowest finite number of double and single precision."""
 
 
@@ -135,9 +135,10 @@ class BayesRule(Classifier, ABC):
         probabilities : array of shape (n, n_classes)
             Probabilities in the order of ``classes_``; every row sums to 1.
         """
-        shares = np.exp(_below_largest(self._score_rows(X))[0])
+        shares = _below_largest(self._score_rows(X))[0]
+        np.exp(shares, out=shares)
         total = np.add.reduce(shares, axis=1, keepdims=True)
-        if not total.all():
+        if np.count_nonzero(total) < total.size:
             shares[total[:, 0] == 0] = self._class_shares()
             total[total == 0] = 1.0
         shares /= total
@@ -233,8 +234,8 @@ def _few_as_floats(X: Any) -> Any:
 
 def _below_largest(logs: Array) -> tuple[Array, Array]:
     """Logarithms minus the largest of their row, and the largest, which is made finite."""
-    top = np.maximum.reduce(logs, axis=1, keepdims=True)
-    np.maximum(top, LOWEST[logs.dtype.char], out=top)
+    lowest = LOWEST[logs.dtype.char]
+    top = np.maximum.reduce(logs, axis=1, keepdims=True, initial=lowest)
     return logs - top, top
 
 

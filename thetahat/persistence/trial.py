@@ -16,6 +16,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.base import Estimator
+from thetahat.estimator.density import Novelty
+from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.foundation.errors import DataError, ThetahatError
 from thetahat.foundation.types import Array
 
@@ -27,6 +29,8 @@ METHODS = (
 N_ROWS = 7
 LARGEST = 2**20
 """Models of more columns are not tried: a row would be large."""
+LARGEST_SAMPLED = 2**9
+"""No rows are drawn from models of more columns, which may need a factorisation."""
 
 
 def require_answers(model: Any, kinds: Iterable[type]) -> None:
@@ -49,11 +53,18 @@ def require_answers(model: Any, kinds: Iterable[type]) -> None:
     for each in (values, values % 2, values - N_ROWS):
         try:
             _ask(model, np.repeat(each[:, None], n_features, axis=1))
-            return
+            break
         except _Unequal:
             raise
         except (ThetahatError, NotFittedError, MemoryError):
             continue
+    if isinstance(model, Novelty) and n_features <= LARGEST_SAMPLED:
+        try:
+            _draw(model)
+        except _Unequal:
+            raise
+        except (ThetahatError, NotFittedError, MemoryError):
+            return
 
 
 class _Unequal(DataError):
@@ -66,6 +77,21 @@ def _ask(model: Any, rows: Array) -> None:
         for method in METHODS:
             if hasattr(model, method):
                 _require_size(model, method, getattr(model, method)(rows))
+
+
+def _draw(model: Any) -> None:
+    """Draw rows, for classifiers also from the first and the last class that is possible."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if hasattr(model, "sample"):
+            found = model.sample(N_ROWS, random_state=0)
+            rows = found[0] if isinstance(found, tuple) else found
+            if np.shape(rows) != (N_ROWS, model.n_features_in_):
+                raise _Unequal(f"sample returns rows of shape {np.shape(rows)}")
+        if isinstance(model, GenerativeClassifier):
+            possible = np.flatnonzero(model._class_shares())
+            for code in possible[[0, -1]].tolist():
+                model._sample_class(code, 1, np.random.default_rng(0))
 
 
 def _require_size(model: Any, method: str, found: Any) -> None:

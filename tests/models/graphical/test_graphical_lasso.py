@@ -276,3 +276,17 @@ def test_variances_whose_ratio_underflows_are_refused():
         th.graphical_lasso(np.diag([1e300, 1e-300]), 0.1)
     precision = th.graphical_lasso(np.diag([1e150, 1e-150]), 0.1)[1]
     np.testing.assert_allclose(np.diag(precision), [1e-150, 1e150])
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.1])
+def test_few_columns_take_few_exact_steps(alpha):
+    """Each step costs more in calls than in arithmetic, so its direction is found exactly."""
+    X = load_iris().data
+    model = th.GraphicalLasso(alpha=alpha).fit(X)
+    assert model.n_iter_ <= 5
+    assert model.solution_.gap < 1e-9
+    gap = np.linalg.inv(model.precision_) - np.cov(X.T, bias=True)
+    off = ~np.eye(4, dtype=bool)
+    assert np.abs(gap[off]).max() <= alpha * (1 + 1e-6)
+    held = off & (model.precision_ != 0)
+    np.testing.assert_allclose(gap[held], alpha * np.sign(model.precision_[held]), rtol=1e-5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, cast
 
 import numpy as np
@@ -156,18 +157,29 @@ class BayesClassifier(GenerativeClassifier):
         return f"{type(self).__name__}: the density {type(density).__name__} of class {label!r}"
 
     def _joint(self, rows: Matrix) -> Array:
-        check_is_fitted(self)
+        if "densities_" not in self.__dict__:
+            check_is_fitted(self)
         joint = np.empty((rows.shape[0], len(self.densities_)), dtype=rows.dtype)
-        with np.errstate(divide="ignore"):
-            priors = np.log(self.class_prior_)
         for code, density in enumerate(self.densities_):
-            joint[:, code] = self._log_densities(density, rows, code) + priors[code]
+            joint[:, code] = self._log_densities(density, rows, code)
+        joint += self._log_priors()
         return joint
+
+    def _log_priors(self) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.log(self.class_prior_)
 
     def _log_densities(self, density: Any, rows: Matrix, code: int) -> Array:
         """The log-densities of one class, which may come from any code of a user."""
         method = str(_log_method(density))
         found = getattr(density, method)(rows)
+        if (
+            type(found) is np.ndarray
+            and found.shape == rows.shape[:1]
+            and found.dtype.char in "df"
+            and isfinite(np.vdot(found, found))
+        ):
+            return found
         try:
             logs = np.asarray(found)
         except ValueError:  # lists of different lengths

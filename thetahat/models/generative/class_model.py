@@ -19,6 +19,7 @@ from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array, Matrix
+from thetahat.models.generative.gaussian import are_finite
 
 LARGE = 1 << 26
 """Bytes of a summary from which the memory that is left is checked first."""
@@ -190,6 +191,8 @@ class ClassModel(GenerativeClassifier):
 
     def _filled(self, rows: Matrix, scores: Array) -> Array:
         """The scores, in which rows with missing values were NaN."""
+        if are_finite(scores):
+            return scores
         lost = np.isnan(scores[:, 0])
         if lost.any():
             scores[lost] = self._joint_of_known(np.asarray(_dense(rows[lost]), dtype=np.float64))

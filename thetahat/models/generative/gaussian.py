@@ -9,6 +9,7 @@ units of the columns have no effect on its rank.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
@@ -115,10 +116,13 @@ def joint_of(
     return scores
 
 
+def are_finite(scores: Array) -> bool:
+    """Whether all scores are finite; False also if their squares overflow."""
+    return isfinite(np.vdot(scores, scores))
+
+
 def rows_beyond(scores: Array) -> Array:
     """The rows so far from every class that all squared distances overflow, as numbers."""
-    if np.add.reduce(scores, axis=None) != -np.inf:
-        return np.empty(0, dtype=np.intp)
     return np.flatnonzero(np.isneginf(scores).all(axis=1))
 
 

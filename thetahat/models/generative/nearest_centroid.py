@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.class_moments import ClassMoments, codes_of
@@ -21,8 +23,10 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.models.generative.class_model import ClassModel, dense_float64
 from thetahat.models.generative.class_priors import any_priors, class_priors, log_priors
-from thetahat.models.generative.gaussian import LOG_2PI, rows_beyond
+from thetahat.models.generative.gaussian import LOG_2PI, are_finite, rows_beyond
 
+SMALLEST_SCALE = 1e-100
+"""Standard deviations from this to its inverse have squares that lose no digits."""
 AT_ONCE = 1 << 16
 """Differences between rows and centroids up to which they are computed at once."""
 
@@ -160,6 +164,8 @@ class NearestCentroid(ClassModel):
         self._apart = centroids - overall
         self._scaled = self._apart / self._scale
         self._constants = -0.5 * np.einsum("ij,ij->i", self._apart, self._apart)
+        self.__dict__.pop("_gaussians", None)
+        _ = self._gaussians  # made now, so that predictions do not change the model
         if self.metric == "manhattan":
             self._moments = None
 
@@ -223,8 +229,21 @@ class NearestCentroid(ClassModel):
             near[:, self._log_priors == -np.inf] = -np.inf
         return near
 
+    @cached_property
+    def _gaussians(self) -> tuple[Array, Array] | None:
+        """The centroids and 1/(2s²) for each of them; None if the squares leave the range."""
+        if self._scale.min() < SMALLEST_SCALE or self._scale.max() > 1.0 / SMALLEST_SCALE:
+            return None
+        factor = np.broadcast_to(0.5 / np.square(self._scale), self._apart.shape)
+        return self._apart + self._centre, np.ascontiguousarray(factor)
+
     def _scores(self, rows: Matrix) -> Array:
         _require_euclidean(self)
+        if isinstance(rows, np.ndarray) and self._gaussians is not None:
+            scores = np.empty((rows.shape[0], len(self._apart)))
+            _native.diagonal_gaussians(rows, *self._gaussians, self._log_priors, scores)
+            if are_finite(scores):
+                return scores
         centred = (dense_float64(rows) - self._centre) / self._scale
         scores = self._log_priors - 0.5 * _squares(centred, self._scaled)
         if (beyond := rows_beyond(scores)).size:
@@ -283,8 +302,7 @@ def _squares(rows: Array, centroids: Array) -> Array:
         for code, centroid in enumerate(centroids):
             away = rows - centroid
             np.einsum("ij,ij->i", away, away, out=result[:, code])
-    lost = np.isnan(result[:, 0])
-    if lost.any():
+    if not are_finite(result) and (lost := np.isnan(result[:, 0])).any():
         part = rows[lost]
         result[lost] = np.stack([np.nansum((part - one) ** 2, axis=1) for one in centroids], axis=1)
     return result

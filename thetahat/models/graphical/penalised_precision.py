@@ -21,11 +21,14 @@ import numpy as np
 from thetahat.foundation.threads import parallel_for
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.models.graphical.precision_block import PrecisionBlock, inverse_of, within_bounds
+from thetahat.models.graphical.precision_block import (
+    SMALL,
+    PrecisionBlock,
+    inverse_of,
+    within_bounds,
+)
 from thetahat.models.graphical.reachable import connected_components
 
-SMALL = 16
-"""Most columns of a component that starts without zeros."""
 SETTLED = 1e-6
 """Size of the last step from which Q counts as settled; the error is then far smaller."""
 

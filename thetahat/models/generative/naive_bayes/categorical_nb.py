@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -119,7 +120,15 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
         self.n_categories_ = np.array([table.shape[1] for table in counts], dtype=np.int64)
         self._sizes = self.n_categories_.astype(np.uint64)
         self.feature_log_prob_ = [log_shares(table, alpha) for table in counts]
-        self._tables = CategoryTables.of(self.feature_log_prob_)
+        self.__dict__.pop("_joint_tables", None)
+        _ = self._joint_tables  # made now, so that predictions do not change the model
+
+    @cached_property
+    def _joint_tables(self) -> CategoryTables:
+        """The tables of all columns; that of the first one includes the class probabilities."""
+        tables = CategoryTables.of(self.feature_log_prob_)
+        tables.table[: self.feature_log_prob_[0].shape[1]] += self.class_log_prior_
+        return tables
 
     def _least_sizes(self, d: int) -> Array:
         """The smallest number of categories of each column."""
@@ -141,11 +150,11 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
     def _joint(self, rows: Matrix) -> Array:
         codes = rows.astype(np.int64)
         # As an unsigned number, a negative one is too large.
-        if not ((codes == rows) & (codes.view(np.uint64) < self._sizes)).all():
+        known = (codes.astype(rows.dtype) == rows) & (codes.view(np.uint64) < self._sizes)
+        if np.count_nonzero(known) < known.size:
             self._refuse(rows)
-        joint = self._tables.sums(codes)
-        joint += self.class_log_prior_
-        return joint.astype(rows.dtype, copy=False)
+        joint = self._joint_tables.sums(codes)
+        return joint if rows.dtype.char == "d" else joint.astype(rows.dtype)
 
     def _refuse(self, rows: Array) -> None:
         """Raise an error for the first entry that is no category of `fit`."""

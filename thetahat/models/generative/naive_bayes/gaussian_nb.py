@@ -20,7 +20,7 @@ from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.generative.class_model import dense_float64
-from thetahat.models.generative.gaussian import rows_beyond, scores_beyond
+from thetahat.models.generative.gaussian import are_finite, rows_beyond, scores_beyond
 from thetahat.models.generative.naive_bayes.class_summary import SummarisedClasses
 
 SMALLEST_VARIANCE = 1e-300
@@ -130,7 +130,7 @@ class GaussianNB(SummarisedClasses, GenerativeClassifier):
 
     def _scores(self, rows: Matrix) -> Array:
         scores = self._joint(rows)
-        if (beyond := rows_beyond(scores)).size:
+        if not are_finite(scores) and (beyond := rows_beyond(scores)).size:
             far = np.nan_to_num(dense_float64(rows[beyond]) - self.theta_.mean(axis=0))
             size = np.abs(far).max(axis=1)
             apart = self.theta_ - self.theta_.mean(axis=0)
@@ -148,7 +148,7 @@ class GaussianNB(SummarisedClasses, GenerativeClassifier):
             return np.concatenate([self._joint(part.toarray()) for part in parts])
         joint = np.empty((rows.shape[0], self._constant.shape[0]))
         _native.diagonal_gaussians(rows, self.theta_, self._factor, self._constant, joint)
-        if np.isnan(np.add.reduce(joint, axis=None)):
+        if not are_finite(joint):
             gaps = np.isnan(rows).any(axis=1)
             joint[gaps] = self._joint_of_known(rows[gaps])
         return joint if rows.dtype.char == "d" else joint.astype(rows.dtype)

@@ -31,6 +31,8 @@ SMALLEST_WIDTH = 1e-150
 """Smallest bandwidth; the squares of smaller ones, and of distances of that size, underflow."""
 PAIRS_AT_ONCE = 1 << 26
 """Pairs of a query and a row in one compiled call; between two calls, an interrupt is noticed."""
+WORTH_THREADS = 1 << 13
+"""Pairs from which starting threads takes less time than they save."""
 TAIL = 600.0
 """Scaled distances beyond which kernels are computed as logarithms."""
 TAILS = {"exponential": 0.5, "logistic": 1.0, "sigmoid": 2 / pi}
@@ -66,12 +68,12 @@ class KernelSums(CheckedValue):
         found = np.empty(points.shape[0])
         absolute = min(atol * np.exp(min(-scale, 700.0)), 1e300) if atol > 0 else 0.0
         step = max(16, PAIRS_AT_ONCE // self.index.n_rows)
+        threads = n_threads() if len(points) * self.index.n_rows > WORTH_THREADS else 1
         for start in range(0, len(points), step):
             some = slice(start, start + step)
             self._compiled.logs(
-                points[some], kernel.code, power, 1.0, width, absolute, rtol, found[some],
-                n_threads(),
-            )  # fmt: skip
+                points[some], kernel.code, power, 1.0, width, absolute, rtol, found[some], threads
+            )
         found += scale
         return found
 
