@@ -179,8 +179,10 @@ from thetahat.models.neighbors.search.graph import ApproximateSearch as Approxim
 from thetahat.models.neighbors.search.kd_tree import BallTree as BallTree
 from thetahat.models.neighbors.search.kd_tree import KDTree as KDTree
 from thetahat.models import neural as neural
+from thetahat.models.neural.autoencoder import Autoencoder as Autoencoder
 from thetahat.models.neural.mlp_classifier import MLPClassifier as MLPClassifier
 from thetahat.models.neural.mlp_regressor import MLPRegressor as MLPRegressor
+from thetahat.models.neural.stacked_autoencoder import StackedAutoencoder as StackedAutoencoder
 from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
 from thetahat.models.nonlinear.circle import CircleFit as CircleFit
 from thetahat.models.nonlinear.regression import NonlinearRegression as NonlinearRegression
@@ -224,6 +226,7 @@ __all__ = [
     "AdaBoostRegressor",
     "AnscombeTransform",
     "ApproximateSearch",
+    "Autoencoder",
     "AxisParallelRectangle",
     "BaggingClassifier",
     "BaggingRegressor",
@@ -352,6 +355,7 @@ __all__ = [
     "SimilarityFeatures",
     "SoftKMeans",
     "SparseRandomProjection",
+    "StackedAutoencoder",
     "StackingClassifier",
     "StackingRegressor",
     "Standardizer",
