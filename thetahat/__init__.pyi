@@ -180,6 +180,7 @@ from thetahat.models.neighbors.search.kd_tree import BallTree as BallTree
 from thetahat.models.neighbors.search.kd_tree import KDTree as KDTree
 from thetahat.models import neural as neural
 from thetahat.models.neural.autoencoder import Autoencoder as Autoencoder
+from thetahat.models.neural.embedding_network import EmbeddingNetwork as EmbeddingNetwork
 from thetahat.models.neural.mlp_classifier import MLPClassifier as MLPClassifier
 from thetahat.models.neural.mlp_regressor import MLPRegressor as MLPRegressor
 from thetahat.models.neural.stacked_autoencoder import StackedAutoencoder as StackedAutoencoder
@@ -254,6 +255,7 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "EllipticEnvelope",
+    "EmbeddingNetwork",
     "EmpiricalCovariance",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",

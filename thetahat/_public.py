@@ -185,6 +185,7 @@ _BY_MODULE = {
     "thetahat.models.metric.pairwise_metric_learner": ("PairwiseMetricLearner",),
     "thetahat.models.mixture.gaussian_mixture": ("GaussianMixture",),
     "thetahat.models.neural.autoencoder": ("Autoencoder",),
+    "thetahat.models.neural.embedding_network": ("EmbeddingNetwork",),
     "thetahat.models.neural.mlp_classifier": ("MLPClassifier",),
     "thetahat.models.neural.mlp_regressor": ("MLPRegressor",),
     "thetahat.models.neural.stacked_autoencoder": ("StackedAutoencoder",),

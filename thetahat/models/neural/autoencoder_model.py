@@ -67,8 +67,8 @@ class AutoencoderModel(TrainedNetwork):
     loss: Any = "squared_error"
 
     _ranges = NetworkParameters._ranges | {"n_components": whole(1)}
-    _generative = None
-    _parametric = None
+    _generative = None  # type: ignore[assignment]
+    _parametric = None  # type: ignore[assignment]
 
     @classmethod
     def _example(cls) -> Any:
