@@ -142,6 +142,11 @@ class EmbeddingNetwork(PartlyLabelled, MLPClassifier):
         tags.classifier_tags.multi_label = False
         return tags
 
+    @classmethod
+    def _example(cls) -> Any:
+        """A small network that a few epochs fit."""
+        return cls(10, "tanh", learning_rate_init=0.02, max_iter=20)
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EmbeddingNetwork:
         """Fit the network to labelled and unlabelled rows.
