@@ -72,7 +72,7 @@ class StackedAutoencoder(AutoencoderModel):
     >>> stack.fit(X).transform(X).shape
     (1797, 20)
     >>> model = th.MLPClassifier(stack.pretrained_layers(), alpha=1, solver="lbfgs",
-    ...                          random_state=0)
+    ...                          max_iter=1000, tol=0.001, random_state=0)
     >>> bool(model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.8)
     True
     """
