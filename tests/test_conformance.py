@@ -143,7 +143,12 @@ def beside_the_point(model):
         return {"check_non_transformer_estimators_n_iter": reason}
     if getattr(model, "_minus_one_is_no_label", False):
         reason = "it fits labels −1 and 1, of which −1 marks rows without a label"
-        return {"check_classifiers_classes": reason}
+        found = {"check_classifiers_classes": reason}
+        if isinstance(model, th.EmbeddingNetwork):
+            reason = "pairs are drawn among rows, of which a row twice is two"
+            names = ("dense", "sparse")
+            found |= {f"check_sample_weight_equivalence_on_{each}_data": reason for each in names}
+        return found
     if isinstance(model, th.KernelPCA):
         reason = "the way back is learned only with fit_inverse_transform=True"
         return {"check_array_api_input": reason}

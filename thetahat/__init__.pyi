@@ -192,8 +192,11 @@ from thetahat.models.neighbors.search.graph import ApproximateSearch as Approxim
 from thetahat.models.neighbors.search.kd_tree import BallTree as BallTree
 from thetahat.models.neighbors.search.kd_tree import KDTree as KDTree
 from thetahat.models import neural as neural
+from thetahat.models.neural.autoencoder import Autoencoder as Autoencoder
+from thetahat.models.neural.embedding_network import EmbeddingNetwork as EmbeddingNetwork
 from thetahat.models.neural.mlp_classifier import MLPClassifier as MLPClassifier
 from thetahat.models.neural.mlp_regressor import MLPRegressor as MLPRegressor
+from thetahat.models.neural.stacked_autoencoder import StackedAutoencoder as StackedAutoencoder
 from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
 from thetahat.models.nonlinear.circle import CircleFit as CircleFit
 from thetahat.models.nonlinear.regression import NonlinearRegression as NonlinearRegression
@@ -239,6 +242,7 @@ __all__ = [
     "AgglomerativeClustering",
     "AnscombeTransform",
     "ApproximateSearch",
+    "Autoencoder",
     "AxisParallelRectangle",
     "BaggingClassifier",
     "BaggingRegressor",
@@ -269,6 +273,7 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "EllipticEnvelope",
+    "EmbeddingNetwork",
     "EmpiricalCovariance",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
@@ -379,6 +384,7 @@ __all__ = [
     "SimilarityFeatures",
     "SoftKMeans",
     "SparseRandomProjection",
+    "StackedAutoencoder",
     "StackingClassifier",
     "StackingRegressor",
     "Standardizer",

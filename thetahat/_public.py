@@ -196,8 +196,11 @@ _BY_MODULE = {
     "thetahat.models.metric.neighborhood_components_analysis": ("NeighborhoodComponentsAnalysis",),
     "thetahat.models.metric.pairwise_metric_learner": ("PairwiseMetricLearner",),
     "thetahat.models.mixture.gaussian_mixture": ("GaussianMixture",),
+    "thetahat.models.neural.autoencoder": ("Autoencoder",),
+    "thetahat.models.neural.embedding_network": ("EmbeddingNetwork",),
     "thetahat.models.neural.mlp_classifier": ("MLPClassifier",),
     "thetahat.models.neural.mlp_regressor": ("MLPRegressor",),
+    "thetahat.models.neural.stacked_autoencoder": ("StackedAutoencoder",),
     "thetahat.models.neighbors.graphs": (
         "KNeighborsTransformer",
         "RadiusNeighborsTransformer",

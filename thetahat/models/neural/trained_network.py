@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -243,6 +244,7 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
             score=score,
             report=_print_epoch if self.verbose else None,
             solver=self.solver,
+            further=self._further_term(predictor),
         )
         attributes = partial(self._attributes, predictor=predictor, dtype=source.dtype)
         with self._watching(descent.max_epochs, attributes, X, y) as watch:
@@ -272,6 +274,12 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
             )
         elif descent.tolerance is not None:
             self._warn_unless_converged()
+
+    def _further_term(
+        self, predictor: NetworkPredictor
+    ) -> Callable[[Array, Array, np.random.Generator], float] | None:
+        """A term of the objective beside the losses of rows and the penalty of the weights."""
+        return None
 
     def _kept_memory(self, theta: Array) -> tuple[Any, int]:
         """The averages of the gradients so far, if the solver is still the same."""

@@ -11,7 +11,12 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.activations import named
 from thetahat.mathematics.activations.base import Activation
 from thetahat.mathematics.parts import whole
-from thetahat.objective.network.initial_weights import initial_weights, require_rule
+from thetahat.objective.network.initial_weights import (
+    GivenWeights,
+    given_weights,
+    initial_weights,
+    require_rule,
+)
 from thetahat.objective.network.layer import Cell, Layer
 
 
@@ -30,9 +35,10 @@ class Dense(Layer):
     activation : str or Activation, default="relu"
         The function applied to each output (σ): "identity", "sigmoid", "tanh", "relu",
         "leaky_relu", "softmax", "step", or a value of ``th.activations``.
-    initialisation : str, default="glorot"
+    initialisation : str or pair of arrays, default="glorot"
         How initial weights are drawn: "glorot" (uniform, for any activation), "he" (normal, for
-        rectified linear units), or "small". "large", "equal" and "zeros" demonstrate bad starts.
+        rectified linear units), or "small". "large", "equal" and "zeros" demonstrate bad starts. A
+        pair (W, b) of weights of shape (inputs, units) and intercepts starts from these.
 
     Examples
     --------
@@ -46,14 +52,18 @@ class Dense(Layer):
 
     units: int = whole(1, at_least=1)
     activation: str | Activation = "relu"
-    initialisation: str = "glorot"
+    initialisation: Any = "glorot"
 
     name = "dense"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "activation", named(self.activation))
-        require_rule(self.initialisation, "Dense")
+        if isinstance(self.initialisation, tuple | list):
+            given = given_weights(self.initialisation, self.units, "Dense")
+            object.__setattr__(self, "initialisation", given)
+        elif not isinstance(self.initialisation, GivenWeights):
+            require_rule(self.initialisation, "Dense")
 
     @property
     def function(self) -> Activation:

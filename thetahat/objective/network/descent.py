@@ -56,6 +56,7 @@ class BatchDescent:
 
     ``decay`` shrinks the weights by η·decay at each step, apart from the gradient (AdamW).
     ``score(θ)``, if given, is the score of held-out rows; the parameters of the best are kept.
+    ``further(θ, gradient, random)`` adds the gradient of a further term and returns its value.
     """
 
     rule: StepRule
@@ -69,6 +70,7 @@ class BatchDescent:
     score: Callable[[Array], float] | None = None
     report: Callable[[int, float, float | None], None] | None = None
     solver: str = "adam"
+    further: Callable[[Array, Array, np.random.Generator], float] | None = None
 
     def run(
         self,
@@ -180,7 +182,8 @@ class _Step:
         rule: StepRule = self.descent.rule.set_params(eta=eta)
         split = self.predictor.split
         weights, slope = split(training.theta)[0], split(self.gradients[0])[0]
-        total = mass = at_zero = 0.0
+        total = mass = at_zero = further = 0.0
+        before = training.steps
         for block in self._blocks():
             for X, y, weight in self._batches(block, random):
                 total += self._gradient(X, y, weight, random)
@@ -189,6 +192,8 @@ class _Step:
                     at_zero += self._loss_at_zero(y, weight)
                 if not math.isfinite(total):
                     return math.nan
+                if self.descent.further is not None:
+                    further += self.descent.further(training.theta, self.gradients[0], random)
                 self._add_penalty_slope(weights, slope)
                 if self.descent.decay:
                     weights *= 1 - eta * self.descent.decay
@@ -199,7 +204,8 @@ class _Step:
             training.rows += block.n_rows
         if self.at_zero is None:
             self.at_zero = at_zero / mass
-        return total / mass + float(self.risk.penalty.value(weights))
+        further /= max(1, training.steps - before)
+        return total / mass + float(self.risk.penalty.value(weights)) + further
 
     def _loss_at_zero(self, y: Array, weight: Array | None) -> float:
         """Σ wℓ(y, 0)."""
