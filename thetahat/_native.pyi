@@ -1019,3 +1019,6 @@ def mixture_pass(
     rows: FloatArray,
     posterior: bool,
 ) -> float: ...
+def contrast_values(
+    u: FloatArray, weight: FloatArray, kind: int, alpha: float, slopes: FloatArray
+) -> None: ...
