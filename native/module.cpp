@@ -69,4 +69,5 @@ NB_MODULE(_native, module) {
     thetahat::bind_spanning_tree(module);
     thetahat::bind_graph_linkage(module);
     thetahat::bind_hierarchy(module);
+    thetahat::bind_contrast_values(module);
 }

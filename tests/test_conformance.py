@@ -334,6 +334,7 @@ def test_pickles_and_clones(name):
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning")
 @pytest.mark.filterwarnings("ignore:y contains no unlabeled samples:UserWarning")
 @pytest.mark.filterwarnings("ignore:The optimal value found:UserWarning")
+@pytest.mark.filterwarnings("ignore:FastICA did not converge:UserWarning")
 def test_same_parameters_as_scikit_learn(name):
     """Changing the import is the whole migration: parameters, defaults and fitted attributes."""
     peer = PEERS[name]

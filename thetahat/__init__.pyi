@@ -69,6 +69,7 @@ from thetahat.models.decomposition.cross.pls_classifier import PLSClassifier as 
 from thetahat.models.decomposition.cross.pls_regression import PLSRegression as PLSRegression
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
+from thetahat.models.decomposition.factors.fast_ica import FastICA as FastICA
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
 from thetahat.models.decomposition.principal.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA
@@ -280,6 +281,7 @@ __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FactorAnalysis",
+    "FastICA",
     "FeatureMap",
     "GaussianMixture",
     "GaussianNB",

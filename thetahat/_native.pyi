@@ -1107,3 +1107,6 @@ def number_merges(
 def triangle_distances(
     rows: FloatArray, p: float, counts_differences: bool, out: FloatArray, threads: int
 ) -> None: ...
+def contrast_values(
+    u: FloatArray, weight: FloatArray, kind: int, alpha: float, slopes: FloatArray
+) -> None: ...
