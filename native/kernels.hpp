@@ -61,5 +61,6 @@ void bind_precision_direction(nb::module_ &module);
 void bind_nearest_centres(nb::module_ &module);
 void bind_cluster_sums(nb::module_ &module);
 void bind_mixture_pass(nb::module_ &module);
+void bind_nonnegative_rows(nb::module_ &module);
 
 } // namespace thetahat

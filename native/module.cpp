@@ -58,4 +58,5 @@ NB_MODULE(_native, module) {
     thetahat::bind_nearest_centres(module);
     thetahat::bind_cluster_sums(module);
     thetahat::bind_mixture_pass(module);
+    thetahat::bind_nonnegative_rows(module);
 }

@@ -64,6 +64,7 @@ from thetahat.models.decomposition.cross.pls_classifier import PLSClassifier as 
 from thetahat.models.decomposition.cross.pls_regression import PLSRegression as PLSRegression
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
+from thetahat.models.decomposition.factors.nmf import NMF as NMF
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
 from thetahat.models.decomposition.principal.random_projection import GaussianRandomProjection as GaussianRandomProjection
@@ -308,6 +309,7 @@ __all__ = [
     "MultiTaskElasticNet",
     "MultiTaskLasso",
     "MultinomialNB",
+    "NMF",
     "NadarayaWatson",
     "NadarayaWatsonClassifier",
     "NaiveBayes",

@@ -1019,3 +1019,22 @@ def mixture_pass(
     rows: FloatArray,
     posterior: bool,
 ) -> float: ...
+def nonnegative_sweeps(
+    gram: FloatArray,
+    cross: FloatArray,
+    order: NDArray[Any],
+    sweeps: int,
+    tolerance: float,
+    rows: FloatArray,
+) -> float: ...
+def sparse_divergence(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    left: FloatArray,
+    right: FloatArray,
+    beta: float,
+    floor: float,
+    valued: bool,
+    numerator: FloatArray,
+) -> float: ...

@@ -74,6 +74,7 @@ _BY_MODULE = {
     "thetahat.models.decomposition.cross.pls_regression": ("PLSRegression",),
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),
     "thetahat.models.decomposition.factors.factor_analysis": ("FactorAnalysis",),
+    "thetahat.models.decomposition.factors.nmf": ("NMF",),
     "thetahat.models.decomposition.principal.incremental_pca": ("IncrementalPCA",),
     "thetahat.models.decomposition.principal.pca": ("PCA",),
     "thetahat.models.decomposition.principal.random_projection": (
