@@ -23,6 +23,8 @@ SWEEP_COST = 2.5
 """How much longer a multiplication takes in a sweep than in a product."""
 ENOUGH = 0.01
 """Sweeps of a row end when one decreases the objective by less than this share of the first."""
+ROUNDING = 2e-14
+"""Rounding errors of a sum of squares, as a share of the sum."""
 CHECKED_EVERY = 10
 """Multiplicative updates are slow and cheap, so that their progress is judged over several."""
 
@@ -132,7 +134,11 @@ class CoordinateSteps(Method):
             violation += problem.columns.sweep(
                 gram, cross, order, _sweeps(problem.columns, Ht), ENOUGH, Ht
             )
-            return self._state(problem, theta, left, violation, state.memory["first"])
+            after = self._state(problem, theta, left, violation, state.memory["first"])
+        # The value is a difference of sums of this size, whose rounding errors hide less.
+        if theta.dtype == np.float64:
+            after.stalled = state.value - after.value <= ROUNDING * problem.square
+        return after
 
     def _order(self, k: int) -> Array:
         return np.arange(k) if self.rng is None else self.rng.permutation(k)
