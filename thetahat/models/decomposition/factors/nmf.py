@@ -24,7 +24,6 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.estimator.watching import Watched, with_callbacks
-from thetahat.foundation.arguments import numbers
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.checked_value import check_arrays, check_columns
 from thetahat.foundation.errors import DataError, ParameterError
@@ -33,7 +32,10 @@ from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.models.decomposition.factors.nonnegative_problem import NonnegativeFactors, Penalty
-from thetahat.models.decomposition.factors.nonnegative_start import nonnegative_start
+from thetahat.models.decomposition.factors.nonnegative_start import (
+    given_start,
+    nonnegative_start,
+)
 from thetahat.models.decomposition.factors.nonnegative_steps import (
     CoordinateSteps,
     MultiplicativeSteps,
@@ -314,8 +316,8 @@ class NMF(Watched, Projection):
         n, d = source.n_rows, source.n_features
         if self.init == "custom":
             return (
-                _given(W, (n, k), "W").astype(source.dtype),
-                np.ascontiguousarray(_given(H, (k, d), "H").T, dtype=source.dtype),
+                given_start(W, (n, k), "W").astype(source.dtype),
+                np.ascontiguousarray(given_start(H, (k, d), "H").T, dtype=source.dtype),
             )
         if W is not None or H is not None:
             warn(
@@ -385,29 +387,3 @@ class NMF(Watched, Projection):
         return multiplied_rows(
             block.X, H, penalty, self._order, max(MOST_SWEEPS, self.max_iter), 0.1 * self.tol
         )
-
-
-def _given(value: Any, shape: tuple[int, int], name: str) -> Array:
-    """A matrix of the user to start from."""
-    if value is None:
-        raise ParameterError(
-            f"NMF: init='custom' needs both W and H, but {name} is None. Pass them to fit, as in "
-            "fit(X, W=..., H=...), or use another init."
-        )
-    matrix = numbers(value, name, "NMF")
-    for axis, word in enumerate(("first", "second")):
-        if matrix.ndim != 2 or matrix.shape[axis] != shape[axis]:
-            raise ParameterError(
-                f"NMF: Array with wrong {word} dimension passed to NMF (input {name}). Expected "
-                f"the shape {shape}, but got {matrix.shape}."
-            )
-    if (matrix < 0).any():
-        raise ParameterError(
-            f"Negative values in data passed to NMF (input {name}). All entries must be at least 0."
-        )
-    if not matrix.any():
-        raise ParameterError(
-            f"NMF: Array passed to NMF (input {name}) is full of zeros, from which no update "
-            "leads away. Pass positive numbers."
-        )
-    return matrix

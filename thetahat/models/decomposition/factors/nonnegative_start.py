@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.foundation.arguments import numbers
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
 from thetahat.models.decomposition.principal.spectrum import (
@@ -75,3 +79,29 @@ def _spectrum(source: InMemory, k: int, random_state: RandomState) -> Spectrum:
     if d <= FEW_COLUMNS:
         return covariance_spectrum(source, centre=False).leading(k)
     return randomized_spectrum(source, k, centre=False, n_iter=4, rng=start_generator(random_state))
+
+
+def given_start(value: Any, shape: tuple[int, int], name: str) -> Array:
+    """A matrix of the user to start from."""
+    if value is None:
+        raise ParameterError(
+            f"NMF: init='custom' needs both W and H, but {name} is None. Pass them to fit, as in "
+            "fit(X, W=..., H=...), or use another init."
+        )
+    matrix = numbers(value, name, "NMF")
+    for axis, word in enumerate(("first", "second")):
+        if matrix.ndim != 2 or matrix.shape[axis] != shape[axis]:
+            raise ParameterError(
+                f"NMF: Array with wrong {word} dimension passed to NMF (input {name}). Expected "
+                f"the shape {shape}, but got {matrix.shape}."
+            )
+    if (matrix < 0).any():
+        raise ParameterError(
+            f"Negative values in data passed to NMF (input {name}). All entries must be at least 0."
+        )
+    if not matrix.any():
+        raise ParameterError(
+            f"NMF: Array passed to NMF (input {name}) is full of zeros, from which no update "
+            "leads away. Pass positive numbers."
+        )
+    return matrix
