@@ -30,6 +30,7 @@ FAMILIES = (
     "selection",
     "evaluation",
     "factors",
+    "nonnegative",
     "adaboost",
     "tree",
     "density",

@@ -66,5 +66,6 @@ void bind_isotonic(nb::module_ &module);
 void bind_mixture_pass(nb::module_ &module);
 void bind_adam_step(nb::module_ &module);
 void bind_contrast_values(nb::module_ &module);
+void bind_nonnegative_rows(nb::module_ &module);
 
 } // namespace thetahat

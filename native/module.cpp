@@ -70,4 +70,5 @@ NB_MODULE(_native, module) {
     thetahat::bind_graph_linkage(module);
     thetahat::bind_hierarchy(module);
     thetahat::bind_contrast_values(module);
+    thetahat::bind_nonnegative_rows(module);
 }

@@ -70,6 +70,7 @@ from thetahat.models.decomposition.cross.pls_regression import PLSRegression as 
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
 from thetahat.models.decomposition.factors.fast_ica import FastICA as FastICA
+from thetahat.models.decomposition.factors.nmf import NMF as NMF
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
 from thetahat.models.decomposition.principal.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA
@@ -338,6 +339,7 @@ __all__ = [
     "MultiTaskElasticNet",
     "MultiTaskLasso",
     "MultinomialNB",
+    "NMF",
     "NadarayaWatson",
     "NadarayaWatsonClassifier",
     "NaiveBayes",

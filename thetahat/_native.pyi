@@ -1110,3 +1110,22 @@ def triangle_distances(
 def contrast_values(
     u: FloatArray, weight: FloatArray, kind: int, alpha: float, slopes: FloatArray
 ) -> None: ...
+def nonnegative_sweeps(
+    gram: FloatArray,
+    cross: FloatArray,
+    order: NDArray[Any],
+    sweeps: int,
+    tolerance: float,
+    rows: FloatArray,
+) -> float: ...
+def sparse_divergence(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    left: FloatArray,
+    right: FloatArray,
+    beta: float,
+    floor: float,
+    valued: bool,
+    numerator: FloatArray,
+) -> float: ...

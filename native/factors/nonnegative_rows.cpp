@@ -1,0 +1,216 @@
+// Rows w ≥ 0 of a factor of X ≈ WH, while the other factor is fixed.
+//
+//     nonnegative_sweeps   coordinate descent on ½ wᵀGw − cᵀw per row, with G = HHᵀ and c = Hx
+//     sparse_divergence    Σ_j x_j (wh)_j^(β − 2) h_j over the stored entries of a sparse row, and
+//                          the part of the β-divergence that depends on them
+//
+// Rows are independent of each other. Sweeps take some at a time, one per lane of the vector
+// registers, and a row has the same bits whatever the others are. The caller gives every thread its
+// own rows; sums over rows are taken in their order.
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace thetahat {
+
+namespace factors {
+
+namespace {
+
+template <typename T> void add_multiple(T *to, T factor, const T *from, std::size_t k) {
+    for (std::size_t s = 0; s < k; ++s)
+        to[s] += factor * from[s];
+}
+
+// Some rows at a time, one per lane of PARTS vector registers. Entry t of lane l of all rows is at
+// [t·LANES + l]; registers are read from and written to it.
+constexpr std::size_t WIDTH = 16, PARTS = 4;
+
+template <typename T> struct Register {
+    typedef T type __attribute__((vector_size(WIDTH)));
+    static constexpr std::size_t lanes = PARTS * WIDTH / sizeof(T);
+};
+
+template <typename T> using Lane = typename Register<T>::type;
+
+template <typename T> struct Rows {
+    std::vector<Lane<T>> w, cross;
+    Lane<T> violation[PARTS], decrease[PARTS], active[PARTS];
+
+    explicit Rows(std::size_t k) : w(k * PARTS), cross(k * PARTS) {}
+};
+
+// One sweep over the coordinates. `decrease` becomes a lower bound of twice the decrease of the
+// objective, and `violation` grows by |projected gradient| if it is the first sweep.
+template <typename T>
+void sweep(const T *gram, std::size_t k, const std::int64_t *order, bool is_first, Rows<T> &rows) {
+    const Lane<T> zero = {};
+    Lane<T> decrease[PARTS] = {};
+    for (std::size_t s = 0; s < k; ++s) {
+        const auto t = static_cast<std::size_t>(order[s]);
+        const T *curvatures = gram + t * k;
+        Lane<T> slope[PARTS];
+        for (std::size_t p = 0; p < PARTS; ++p)
+            slope[p] = -rows.cross[t * PARTS + p];
+        const Lane<T> *each = rows.w.data();
+        for (std::size_t r = 0; r < k; ++r, each += PARTS)
+            for (std::size_t p = 0; p < PARTS; ++p)
+                slope[p] += curvatures[r] * each[p];
+        const T curvature = curvatures[t];
+        Lane<T> *w = rows.w.data() + t * PARTS;
+        for (std::size_t p = 0; p < PARTS; ++p) {
+            const Lane<T> down = slope[p] < zero ? -slope[p] : zero;
+            if (is_first)
+                rows.violation[p] += w[p] > zero ? (slope[p] < zero ? down : slope[p]) : down;
+            if (!(curvature > T(0)))
+                continue;
+            const Lane<T> free = w[p] - slope[p] * (T(1) / curvature);
+            const Lane<T> after = free > zero ? free : zero;
+            const Lane<T> next = rows.active[p] > zero ? after : w[p];
+            decrease[p] += (next - w[p]) * (next - w[p]) * curvature;
+            w[p] = next;
+        }
+    }
+    std::copy(decrease, decrease + PARTS, rows.decrease);
+}
+
+// At most `sweeps` sweeps of each row, until one lowers the objective by less than `tolerance`
+// times the first. Returns Σ |projected gradient| in the first sweep.
+template <typename T>
+double nonnegative_sweeps(Matrix<const T> gram, Matrix<const T> cross,
+                          Vector<const std::int64_t> order, std::int64_t sweeps, double tolerance,
+                          Matrix<T> rows) {
+    const std::size_t n = rows.shape(0), k = rows.shape(1);
+    require(gram.shape(0) == k && gram.shape(1) == k, "gram must be square, one row per component");
+    require(cross.shape(0) == n && cross.shape(1) == k, "cross must have the shape of the rows");
+    require(order.shape(0) == k, "order must hold every component");
+    for (std::size_t s = 0; s < k; ++s)
+        require(order.data()[s] >= 0 && static_cast<std::size_t>(order.data()[s]) < k,
+                "order must hold numbers of components");
+    nb::gil_scoped_release unlocked;
+    constexpr std::size_t LANES = Register<T>::lanes, PER_PART = LANES / PARTS;
+    Rows<T> lanes(k);
+    double violation = 0.0;
+    for (std::size_t start = 0; start < n; start += LANES) {
+        const std::size_t count = std::min(LANES, n - start);
+        T *w = rows.data() + start * k;
+        const T *c = cross.data() + start * k;
+        std::fill(lanes.w.begin(), lanes.w.end(), Lane<T>{});
+        std::fill(lanes.cross.begin(), lanes.cross.end(), Lane<T>{});
+        std::fill(lanes.violation, lanes.violation + PARTS, Lane<T>{});
+        std::fill(lanes.active, lanes.active + PARTS, Lane<T>{});
+        for (std::size_t l = 0; l < count; ++l) {
+            const std::size_t part = l / PER_PART, place = l % PER_PART;
+            lanes.active[part][place] = T(1);
+            for (std::size_t s = 0; s < k; ++s) {
+                lanes.w[s * PARTS + part][place] = w[l * k + s];
+                lanes.cross[s * PARTS + part][place] = c[l * k + s];
+            }
+        }
+        T first[LANES];
+        for (std::int64_t number = 0; number < sweeps; ++number) {
+            sweep(gram.data(), k, order.data(), number == 0, lanes);
+            bool any = false;
+            for (std::size_t l = 0; l < count; ++l) {
+                const std::size_t part = l / PER_PART, place = l % PER_PART;
+                const T decrease = lanes.decrease[part][place];
+                if (number == 0)
+                    first[l] = decrease;
+                if (!(decrease > static_cast<T>(tolerance) * first[l]))
+                    lanes.active[part][place] = T(0);
+                any = any || lanes.active[part][place] > T(0);
+            }
+            if (!any)
+                break;
+        }
+        for (std::size_t l = 0; l < count; ++l) {
+            const std::size_t part = l / PER_PART, place = l % PER_PART;
+            violation += static_cast<double>(lanes.violation[part][place]);
+            for (std::size_t s = 0; s < k; ++s)
+                w[l * k + s] = lanes.w[s * PARTS + part][place];
+        }
+    }
+    return violation;
+}
+
+// numerator = Σ_j x_j p_j^(β − 2) h_j with p = max(wh, floor). Returns Σ x log(x/p) for β = 1,
+// Σ x/p − log(x/p) for β = 0 and Σ x p^(β − 1) otherwise, or 0 if `valued` is false.
+template <typename T, typename Index>
+double sparse_divergence(Vector<const T> data, Vector<const Index> indices,
+                         Vector<const Index> indptr, Matrix<const T> left, Matrix<const T> right,
+                         double beta, double floor, bool valued, Matrix<T> numerator) {
+    const std::size_t n = left.shape(0), k = left.shape(1), d = right.shape(0);
+    const std::size_t stored = data.shape(0);
+    require(right.shape(1) == k, "both factors must have the same components");
+    require(numerator.shape(0) == n && numerator.shape(1) == k,
+            "numerator must have the shape of the left factor");
+    require(indptr.shape(0) == n + 1, "indptr must have one entry more than there are rows");
+    require(indices.shape(0) == stored, "indices and data must have the same length");
+    const Index *column = indices.data(), *bound = indptr.data();
+    require(bound[0] >= 0 && static_cast<std::size_t>(bound[n]) <= stored,
+            "indptr points past the stored entries");
+    for (std::size_t i = 0; i < n; ++i)
+        require(bound[i] <= bound[i + 1], "indptr must not decrease");
+    for (Index e = bound[0]; e < bound[n]; ++e)
+        require(column[e] >= 0 && static_cast<std::size_t>(column[e]) < d,
+                "a column index is out of range");
+    nb::gil_scoped_release unlocked;
+    double total = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const T *w = left.data() + i * k;
+        T *sum = numerator.data() + i * k;
+        std::fill(sum, sum + k, T(0));
+        for (Index e = bound[i]; e < bound[i + 1]; ++e) {
+            const double x = static_cast<double>(data.data()[e]);
+            if (!(x > 0.0))
+                continue;
+            const T *h = right.data() + static_cast<std::size_t>(column[e]) * k;
+            T dot = T(0);
+            for (std::size_t s = 0; s < k; ++s)
+                dot += w[s] * h[s];
+            const double p = std::max(static_cast<double>(dot), floor);
+            double factor;
+            if (beta == 1.0)
+                factor = x / p;
+            else if (beta == 0.0)
+                factor = x / (p * p);
+            else
+                factor = x * std::pow(p, beta - 2.0);
+            if (valued)
+                total += beta == 1.0   ? x * std::log(x / p)
+                         : beta == 0.0 ? x / p - std::log(x / p)
+                                       : factor * p;
+            add_multiple(sum, static_cast<T>(factor), h, k);
+        }
+    }
+    return total;
+}
+
+template <typename T, typename Index> void bind_sparse(nb::module_ &module) {
+    const auto array = [](const char *name) { return nb::arg(name).noconvert(); };
+    module.def("sparse_divergence", &sparse_divergence<T, Index>, array("data"), array("indices"),
+               array("indptr"), array("left"), array("right"), nb::arg("beta"), nb::arg("floor"),
+               nb::arg("valued"), array("numerator"));
+}
+
+template <typename T> void bind(nb::module_ &module) {
+    const auto array = [](const char *name) { return nb::arg(name).noconvert(); };
+    module.def("nonnegative_sweeps", &nonnegative_sweeps<T>, array("gram"), array("cross"),
+               array("order"), nb::arg("sweeps"), nb::arg("tolerance"), array("rows"));
+    bind_sparse<T, std::int32_t>(module);
+    bind_sparse<T, std::int64_t>(module);
+}
+
+} // namespace
+
+} // namespace factors
+
+void bind_nonnegative_rows(nb::module_ &module) {
+    factors::bind<float>(module);
+    factors::bind<double>(module);
+}
+
+} // namespace thetahat

@@ -1,0 +1,261 @@
+"""Non-negative factors X ≈ WH as a problem: the divergence of X from WH, plus penalties.
+
+W and H are kept as W, of one row per row of X, and Hᵀ, of one row per column of X. Both are updated
+by the same functions, with X or with Xᵀ. The divergence of order β is, for p = (WH)_ij,
+
+    ½(x − p)²                               β = 2, Frobenius,
+    x·log(x/p) − x + p                      β = 1, Kullback–Leibler,
+    x/p − log(x/p) − 1                      β = 0, Itakura–Saito,
+    (x^β + (β − 1)p^β − βx·p^(β−1))/(β(β − 1))   otherwise.
+
+Rows are cut into pieces whose number depends on the shapes alone, so that results do not depend on
+the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.foundation.threads import one_blas_thread, parallel_for
+from thetahat.foundation.types import Array, Matrix
+
+FLOOR = 1e-12
+"""Lower bound of the entries of WH that are divided by."""
+PIECE = 1e6
+"""Multiplications per piece; at most MOST_PIECES pieces."""
+MOST_PIECES = 16
+DENSE_ENTRIES = 1 << 20
+"""Entries of WH that are held at once for sparse rows."""
+
+
+class Penalty(NamedTuple):
+    """l1·Σw + ½·l2·Σw² over the entries of one factor."""
+
+    l1: float
+    l2: float
+
+    def value(self, factor: Array) -> float:
+        found = 0.0
+        if self.l1:
+            found += self.l1 * float(factor.sum(dtype=np.float64))
+        if self.l2:
+            found += 0.5 * self.l2 * _inner(factor, factor)
+        return found
+
+
+class Parts(NamedTuple):
+    """Numerator and denominator of the multiplicative update, and the divergence."""
+
+    numerator: Array
+    denominator: Array
+    value: float
+
+
+@dataclass(frozen=True)
+class Side:
+    """The rows of X, or of Xᵀ, for updates of the factor with one row for each of them."""
+
+    X: Matrix
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self.X, np.ndarray)
+
+    @cached_property
+    def entries(self) -> int:
+        """Number of entries that are stored."""
+        return int(self.X.nnz) if self.is_sparse else int(self.X.size)
+
+    def each(self, work: Callable[[int, slice, Matrix], None], k: int) -> None:
+        """Call ``work(number, rows, X[rows])`` for each piece, on several threads."""
+        n, cost = self.X.shape[0], float(self.entries) * k
+        count = int(min(MOST_PIECES, max(1, cost // PIECE), n))
+        if count == 1:
+            with one_blas_thread():
+                work(0, slice(0, n), self.X)
+            return
+        bounds = [n * i // count for i in range(count + 1)]
+
+        def one(number: int) -> None:
+            rows = slice(bounds[number], bounds[number + 1])
+            work(number, rows, self.X[rows])
+
+        parallel_for(one, range(count), cost)
+
+    def times(self, other: Array) -> Array:
+        """X·other, for the factor of the columns. Cost: O(nnz·k)."""
+        found = np.empty((self.X.shape[0], other.shape[1]), dtype=other.dtype)
+
+        def work(number: int, rows: slice, X: Matrix) -> None:
+            found[rows] = X @ other
+
+        self.each(work, other.shape[1])
+        return found
+
+    def sweep(
+        self, gram: Array, cross: Array, order: Array, sweeps: int, tolerance: float, factor: Array
+    ) -> float:
+        """Coordinate descent on the rows of `factor`, in place; Σ |projected gradient| before."""
+        violations = np.zeros(MOST_PIECES)
+
+        def work(number: int, rows: slice, X: Matrix) -> None:
+            violations[number] = _native.nonnegative_sweeps(
+                gram, cross[rows], order, sweeps, tolerance, factor[rows]
+            )
+
+        self.each(work, factor.shape[1])
+        return float(violations.sum())
+
+    def parts(self, factor: Array, other: Array, beta: float, valued: bool = True) -> Parts:
+        """The multiplicative update of `factor`, while `other` is fixed. Cost: O(n d k)."""
+        numerator = np.empty_like(factor)
+        sums = other.sum(axis=0, dtype=np.float64)
+        if beta == 1:
+            denominator = np.broadcast_to(sums.astype(factor.dtype), factor.shape)
+        else:
+            denominator = np.empty_like(factor)
+        values = np.zeros(MOST_PIECES)
+        piece = _sparse_piece if self.is_sparse else _dense_piece
+
+        def work(number: int, rows: slice, X: Matrix) -> None:
+            into = None if beta == 1 else denominator[rows]
+            values[number] = piece(X, factor[rows], other, beta, valued, numerator[rows], into)
+
+        self.each(work, factor.shape[1])
+        value = float(values.sum())
+        if beta == 1 and valued:
+            value += float(factor.sum(axis=0, dtype=np.float64) @ sums)
+            value -= float(self.X.sum(dtype=np.float64))
+        return Parts(numerator, denominator, value)
+
+
+def _dense_piece(
+    X: Array, W: Array, Ht: Array, beta: float, valued: bool, numerator: Array, into: Array | None
+) -> float:
+    product = W @ Ht.T
+    np.maximum(product, FLOOR, out=product)
+    if beta == 1:
+        ratio = np.divide(X, product, out=product)
+        np.matmul(ratio, Ht, out=numerator)
+        if not valued:
+            return 0.0
+        # Where x = 0 the logarithm counts 0 times.
+        np.maximum(ratio, np.finfo(ratio.dtype).tiny, out=ratio)
+        np.log(ratio, out=ratio)
+        return float(np.multiply(ratio, X, out=ratio).sum(dtype=np.float64))
+    assert into is not None
+    if beta == 0:
+        inverse = np.divide(1.0, product, out=product)
+        np.matmul(inverse, Ht, out=into)
+        ratio = X * inverse
+        np.matmul(ratio * inverse, Ht, out=numerator)
+        return float((ratio - np.log(ratio) - 1.0).sum(dtype=np.float64)) if valued else 0.0
+    power = product ** (beta - 2.0)
+    np.matmul(X * power, Ht, out=numerator)
+    power *= product
+    np.matmul(power, Ht, out=into)
+    if not valued:
+        return 0.0
+    return _general_value(
+        float((X**beta).sum(dtype=np.float64)), _inner(X, power), _inner(power, product), beta
+    )
+
+
+def _sparse_piece(
+    X: Matrix, W: Array, Ht: Array, beta: float, valued: bool, numerator: Array, into: Array | None
+) -> float:
+    value = _native.sparse_divergence(
+        X.data, X.indices, X.indptr, W, Ht, beta, FLOOR, valued, numerator
+    )
+    if into is None:
+        return value
+    step, total = max(1, DENSE_ENTRIES // max(len(Ht), 1)), 0.0
+    for start in range(0, len(W), step):
+        rows = slice(start, start + step)
+        product = W[rows] @ Ht.T
+        np.maximum(product, FLOOR, out=product)
+        power = product ** (beta - 1.0)
+        np.matmul(power, Ht, out=into[rows])
+        total += _inner(power, product) if valued else 0.0
+    if not valued:
+        return 0.0
+    if beta == 0:  # no entry is 0
+        return value - float(X.nnz)
+    return _general_value(float((X.data**beta).sum(dtype=np.float64)), value, total, beta)
+
+
+def _general_value(x: float, both: float, product: float, beta: float) -> float:
+    return (x + (beta - 1.0) * product - beta * both) / (beta * (beta - 1.0))
+
+
+def _inner(A: Array, B: Array) -> float:
+    """Σ AB in double precision."""
+    if A.dtype == np.float64:
+        return float(np.vdot(A, B))
+    return float(np.einsum("ij,ij->", A, B, dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class NonnegativeFactors:
+    """The divergence of X from WH and the penalties, as a function of (W, Hᵀ) in one vector."""
+
+    X: Matrix
+    k: int
+    beta: float
+    left: Penalty
+    right: Penalty
+    convex = False
+    description = "non-negative matrix factorisation"
+
+    @cached_property
+    def rows(self) -> Side:
+        return Side(self.X)
+
+    @cached_property
+    def columns(self) -> Side:
+        X = self.X.T
+        return Side(X if isinstance(X, np.ndarray) else X.tocsr())
+
+    @cached_property
+    def square(self) -> float:
+        """Σ x²."""
+        entries = self.X if isinstance(self.X, np.ndarray) else self.X.data[None]
+        return float(np.einsum("ij,ij->", entries, entries, dtype=np.float64))
+
+    def split(self, theta: Array) -> tuple[Array, Array]:
+        """W and Hᵀ, as views."""
+        n, d = self.X.shape
+        return theta[: n * self.k].reshape(n, self.k), theta[n * self.k :].reshape(d, self.k)
+
+    def penalties(self, W: Array, Ht: Array) -> float:
+        return self.left.value(W) + self.right.value(Ht)
+
+    def square_value(self, W: Array, cross: Array, gram: Array, left_gram: Array) -> float:
+        """½‖X − WH‖² from X·Hᵀ, HHᵀ and WᵀW. Cost: O(nk + k²)."""
+        found = 0.5 * self.square - _inner(W, cross) + 0.5 * _inner(gram, left_gram)
+        return max(found, 0.0)
+
+    def error(self, W: Array, Ht: Array) -> float:
+        """√(2·divergence). Cost: O(n d k), or O(nnz·k) for sparse X with β = 1 or 2."""
+        if self.beta != 2:
+            return math.sqrt(2.0 * max(self.rows.parts(W, Ht, self.beta).value, 0.0))
+        if self.rows.is_sparse:
+            with one_blas_thread():
+                grams = Ht.T @ Ht, W.T @ W
+            return math.sqrt(2.0 * self.square_value(W, self.rows.times(Ht), *grams))
+        squares = np.zeros(MOST_PIECES)
+
+        def work(number: int, rows: slice, X: Array) -> None:
+            apart = W[rows] @ Ht.T
+            np.subtract(X, apart, out=apart)
+            squares[number] = _inner(apart, apart)
+
+        self.rows.each(work, self.k)
+        return math.sqrt(float(squares.sum()))
