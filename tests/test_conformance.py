@@ -29,6 +29,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.classifier import LabelledEstimator
 from thetahat.models.manifold.dissimilarities import DissimilarityEmbedding
+from thetahat.models.manifold.graph_model import GraphModel
 from thetahat.models.neighbors.graphs import GraphTransformer
 
 
@@ -77,7 +78,7 @@ def suited(model, x=X):
 def answer(model, x=X):
     """What a fitted estimator says of some rows; for clusters more than their numbers."""
     x = suited(model, x)
-    if is_clusterer(model):
+    if is_clusterer(model) and hasattr(model, "transform"):
         return model.transform(x)
     for method in ("decision_function", "predict_proba", "predict", "transform", "log_density"):
         if hasattr(model, method):
@@ -122,7 +123,7 @@ def has_weights(model):
 
 def says_of_new_rows(model):
     """False for embeddings of the training rows alone."""
-    return not isinstance(model, DissimilarityEmbedding)
+    return not isinstance(model, DissimilarityEmbedding | GraphModel)
 
 
 def is_blind_to_order(model):

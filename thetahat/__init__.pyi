@@ -164,6 +164,7 @@ from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SG
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.manifold.classical_mds import ClassicalMDS as ClassicalMDS
 from thetahat.models.manifold.mds import MDS as MDS
+from thetahat.models.manifold.spectral_embedding import SpectralEmbedding as SpectralEmbedding
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
 from thetahat.models.mixture.gaussian_mixture import GaussianMixture as GaussianMixture
@@ -369,6 +370,7 @@ __all__ = [
     "SimilarityFeatures",
     "SoftKMeans",
     "SparseRandomProjection",
+    "SpectralEmbedding",
     "StackingClassifier",
     "StackingRegressor",
     "Standardizer",
