@@ -50,6 +50,7 @@ from thetahat.models.baseline.constant_regressor import ConstantRegressor as Con
 from thetahat.models.cluster.k_means import KMeans as KMeans
 from thetahat.models.cluster.mini_batch_k_means import MiniBatchKMeans as MiniBatchKMeans
 from thetahat.models.cluster.soft_k_means import SoftKMeans as SoftKMeans
+from thetahat.models.cluster.spectral_clustering import SpectralClustering as SpectralClustering
 from thetahat.models.covariance.elliptic_envelope import EllipticEnvelope as EllipticEnvelope
 from thetahat.models.covariance.empirical_covariance import EmpiricalCovariance as EmpiricalCovariance
 from thetahat.models.covariance.empirical_covariance import empirical_covariance as empirical_covariance
@@ -370,6 +371,7 @@ __all__ = [
     "SimilarityFeatures",
     "SoftKMeans",
     "SparseRandomProjection",
+    "SpectralClustering",
     "SpectralEmbedding",
     "StackingClassifier",
     "StackingRegressor",

@@ -62,6 +62,7 @@ _BY_MODULE = {
     "thetahat.models.cluster.k_means": ("KMeans",),
     "thetahat.models.cluster.mini_batch_k_means": ("MiniBatchKMeans",),
     "thetahat.models.cluster.soft_k_means": ("SoftKMeans",),
+    "thetahat.models.cluster.spectral_clustering": ("SpectralClustering",),
     "thetahat.models.covariance.elliptic_envelope": ("EllipticEnvelope",),
     "thetahat.models.covariance.empirical_covariance": (
         "EmpiricalCovariance",

@@ -37,8 +37,8 @@ def neighbour_affinity(X: Matrix, k: int, gamma: float | None, given: bool, who:
             f"{who}: n_neighbors={k} must be at most the number of rows, because each row counts "
             f"as its own first neighbour, but n_samples = {n}. Use fewer neighbours or more rows."
         )
-    metric = {"metric": "precomputed"} if given else {}
-    search = NearestNeighbors(n_neighbors=k, **metric).fit(X)
+    metric = "precomputed" if given else "minkowski"
+    search = NearestNeighbors(n_neighbors=k, metric=metric).fit(X)
     if gamma is None:
         graph = search.kneighbors_graph(X)
         return (0.5 * (graph + graph.T)).tocsr()
