@@ -40,6 +40,7 @@ FAMILIES = (
     "clusters",
     "mixture",
     "latent",
+    "spectral",
     "neighbors",
     "real_data",
     "combination",
