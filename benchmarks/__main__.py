@@ -41,6 +41,7 @@ FAMILIES = (
     "clusters",
     "mixture",
     "latent",
+    "spectral",
     "neighbors",
     "real_data",
     "combination",

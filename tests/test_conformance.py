@@ -29,6 +29,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.classifier import LabelledEstimator
 from thetahat.models.manifold.dissimilarities import DissimilarityEmbedding
+from thetahat.models.manifold.graph_model import GraphModel
 from thetahat.models.neighbors.graphs import GraphTransformer
 
 
@@ -129,7 +130,7 @@ def has_weights(model):
 
 def says_of_new_rows(model):
     """False for embeddings of the training rows alone."""
-    return not isinstance(model, DissimilarityEmbedding)
+    return not isinstance(model, DissimilarityEmbedding | GraphModel)
 
 
 def is_blind_to_order(model):

@@ -52,6 +52,7 @@ from thetahat.models.cluster.hierarchy.divisive import DivisiveClustering as Div
 from thetahat.models.cluster.k_means import KMeans as KMeans
 from thetahat.models.cluster.mini_batch_k_means import MiniBatchKMeans as MiniBatchKMeans
 from thetahat.models.cluster.soft_k_means import SoftKMeans as SoftKMeans
+from thetahat.models.cluster.spectral_clustering import SpectralClustering as SpectralClustering
 from thetahat.models.covariance.elliptic_envelope import EllipticEnvelope as EllipticEnvelope
 from thetahat.models.covariance.empirical_covariance import EmpiricalCovariance as EmpiricalCovariance
 from thetahat.models.covariance.empirical_covariance import empirical_covariance as empirical_covariance
@@ -171,6 +172,7 @@ from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SG
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.manifold.classical_mds import ClassicalMDS as ClassicalMDS
 from thetahat.models.manifold.mds import MDS as MDS
+from thetahat.models.manifold.spectral_embedding import SpectralEmbedding as SpectralEmbedding
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
 from thetahat.models.mixture.gaussian_mixture import GaussianMixture as GaussianMixture
@@ -388,6 +390,8 @@ __all__ = [
     "SimilarityFeatures",
     "SoftKMeans",
     "SparseRandomProjection",
+    "SpectralClustering",
+    "SpectralEmbedding",
     "StackedAutoencoder",
     "StackingClassifier",
     "StackingRegressor",

@@ -64,6 +64,7 @@ _BY_MODULE = {
     "thetahat.models.cluster.k_means": ("KMeans",),
     "thetahat.models.cluster.mini_batch_k_means": ("MiniBatchKMeans",),
     "thetahat.models.cluster.soft_k_means": ("SoftKMeans",),
+    "thetahat.models.cluster.spectral_clustering": ("SpectralClustering",),
     "thetahat.models.covariance.elliptic_envelope": ("EllipticEnvelope",),
     "thetahat.models.covariance.empirical_covariance": (
         "EmpiricalCovariance",
@@ -195,6 +196,7 @@ _BY_MODULE = {
     "thetahat.models.linear.least_squares.noise_reweighted": ("NoiseReweightedRegression",),
     "thetahat.models.manifold.classical_mds": ("ClassicalMDS",),
     "thetahat.models.manifold.mds": ("MDS",),
+    "thetahat.models.manifold.spectral_embedding": ("SpectralEmbedding",),
     "thetahat.models.metric.neighborhood_components_analysis": ("NeighborhoodComponentsAnalysis",),
     "thetahat.models.metric.pairwise_metric_learner": ("PairwiseMetricLearner",),
     "thetahat.models.mixture.gaussian_mixture": ("GaussianMixture",),
