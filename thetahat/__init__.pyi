@@ -163,6 +163,7 @@ from thetahat.models.linear.stochastic.perceptron import Perceptron as Perceptro
 from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SGDClassifier
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.manifold.classical_mds import ClassicalMDS as ClassicalMDS
+from thetahat.models.manifold.isomap import Isomap as Isomap
 from thetahat.models.manifold.mds import MDS as MDS
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
@@ -285,6 +286,7 @@ __all__ = [
     "HoldOut",
     "HuberRegressor",
     "IncrementalPCA",
+    "Isomap",
     "KDTree",
     "KMeans",
     "KNeighborsClassifier",
