@@ -164,6 +164,7 @@ from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SG
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.manifold.classical_mds import ClassicalMDS as ClassicalMDS
 from thetahat.models.manifold.isomap import Isomap as Isomap
+from thetahat.models.manifold.locally_linear_embedding import LocallyLinearEmbedding as LocallyLinearEmbedding
 from thetahat.models.manifold.mds import MDS as MDS
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
@@ -311,6 +312,7 @@ __all__ = [
     "LinearSVC",
     "LinearSVR",
     "LocalOutlierFactor",
+    "LocallyLinearEmbedding",
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",

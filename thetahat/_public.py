@@ -188,6 +188,7 @@ _BY_MODULE = {
     "thetahat.models.linear.least_squares.noise_reweighted": ("NoiseReweightedRegression",),
     "thetahat.models.manifold.classical_mds": ("ClassicalMDS",),
     "thetahat.models.manifold.isomap": ("Isomap",),
+    "thetahat.models.manifold.locally_linear_embedding": ("LocallyLinearEmbedding",),
     "thetahat.models.manifold.mds": ("MDS",),
     "thetahat.models.metric.neighborhood_components_analysis": ("NeighborhoodComponentsAnalysis",),
     "thetahat.models.metric.pairwise_metric_learner": ("PairwiseMetricLearner",),
