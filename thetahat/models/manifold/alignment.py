@@ -118,8 +118,8 @@ def modified_alignment(X: Array, neighbors: Array, n_components: int, reg: float
         blocks = np.empty((n, k + 1, k + 1))
         for count in np.unique(counts):
             for part in _parts(int((counts == count).sum()), (k + 1) * (k + 1)):
-                some = np.flatnonzero(counts == count)[part]
-                blocks[some] = _several_weights(V[some][:, :, k - count :], weights[some])
+                equal = np.flatnonzero(counts == count)[part]
+                blocks[equal] = _several_weights(V[equal][:, :, k - count :], weights[equal])
     return _sum_of_blocks(blocks, np.column_stack([neighbors, np.arange(n)]))
 
 

@@ -104,7 +104,7 @@ class LocallyLinearEmbedding(NeighborEmbedding):
     reg: float = 1e-3
     eigen_solver: str = "auto"
     tol: float = 1e-6
-    max_iter: int = 100  # type: ignore[assignment]
+    max_iter: int = 100
     method: str = "standard"
     hessian_tol: float = 1e-4
     modified_tol: float = 1e-12
