@@ -171,6 +171,8 @@ from thetahat.models.linear.stochastic.perceptron import Perceptron as Perceptro
 from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SGDClassifier
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.manifold.classical_mds import ClassicalMDS as ClassicalMDS
+from thetahat.models.manifold.isomap import Isomap as Isomap
+from thetahat.models.manifold.locally_linear_embedding import LocallyLinearEmbedding as LocallyLinearEmbedding
 from thetahat.models.manifold.mds import MDS as MDS
 from thetahat.models.manifold.spectral_embedding import SpectralEmbedding as SpectralEmbedding
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
@@ -303,6 +305,7 @@ __all__ = [
     "HoldOut",
     "HuberRegressor",
     "IncrementalPCA",
+    "Isomap",
     "KDTree",
     "KMeans",
     "KNeighborsClassifier",
@@ -327,6 +330,7 @@ __all__ = [
     "LinearSVC",
     "LinearSVR",
     "LocalOutlierFactor",
+    "LocallyLinearEmbedding",
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",

@@ -195,6 +195,8 @@ _BY_MODULE = {
     "thetahat.models.linear.least_squares.total_least_squares": ("TotalLeastSquares",),
     "thetahat.models.linear.least_squares.noise_reweighted": ("NoiseReweightedRegression",),
     "thetahat.models.manifold.classical_mds": ("ClassicalMDS",),
+    "thetahat.models.manifold.isomap": ("Isomap",),
+    "thetahat.models.manifold.locally_linear_embedding": ("LocallyLinearEmbedding",),
     "thetahat.models.manifold.mds": ("MDS",),
     "thetahat.models.manifold.spectral_embedding": ("SpectralEmbedding",),
     "thetahat.models.metric.neighborhood_components_analysis": ("NeighborhoodComponentsAnalysis",),
