@@ -164,6 +164,11 @@ class NMF(Watched, Projection):
     _streams = False
     _tried_when_loaded = False  # max_iter may be large
 
+    @classmethod
+    def _example(cls) -> Any:
+        """Fewer components than columns: an exact factorisation takes thousands of iterations."""
+        return cls(2)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
