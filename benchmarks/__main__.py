@@ -39,6 +39,7 @@ FAMILIES = (
     "graphical",
     "clusters",
     "mixture",
+    "surfaces",
     "latent",
     "neighbors",
     "real_data",
