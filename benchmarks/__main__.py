@@ -40,6 +40,7 @@ FAMILIES = (
     "graphical",
     "clusters",
     "mixture",
+    "surfaces",
     "latent",
     "spectral",
     "neighbors",
