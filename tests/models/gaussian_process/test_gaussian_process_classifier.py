@@ -12,7 +12,7 @@ from sklearn.gaussian_process import GaussianProcessClassifier as Oracle
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import thetahat as th
-from thetahat.models.gaussian_process.gaussian_process_classifier import SHARES, SLOPES
+from thetahat.objective.kernel.laplace import SHARES, SLOPES
 
 
 def example(n=50, seed=0, k=2):
@@ -140,3 +140,19 @@ def test_models_can_be_saved(tmp_path):
         th.save(model, tmp_path / "m.theta")
         again = th.load(tmp_path / "m.theta")
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_an_interrupted_fit_keeps_no_half_of_two_models():
+    X, y = example()
+    model = fixed().fit(X, y)
+    with pytest.raises(th.errors.DataError, match="one class"):
+        model.fit(example(80)[0], np.zeros(80))
+    np.testing.assert_array_equal(model.X_train_, X)
+    assert model.predict_proba(X).shape == (50, 2)
+
+
+def test_forged_arrays_are_refused():
+    model = fixed().fit(*example())
+    model.alpha_ = model.alpha_[:, None]
+    with pytest.raises(th.errors.DataError, match="alpha_ has shape"):
+        model._check_loaded()

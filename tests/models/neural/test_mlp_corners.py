@@ -18,3 +18,15 @@ def test_one_held_out_row_is_refused():
     X, y = np.arange(6.0)[:, None], np.arange(6.0)
     with pytest.raises(th.errors.DataError, match="validation set is too small: 1 of 6 rows"):
         th.MLPRegressor(early_stopping=True, validation_fraction=0.1).fit(X, y)
+
+
+def test_a_column_of_targets_is_one_target():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = th.MLPRegressor((4,), tol=1.0, random_state=0).fit(X, X[:, :1])
+    assert model.predict(X).shape == (40,)
+
+
+def test_many_rare_classes_with_early_stopping():
+    X = np.random.default_rng(0).normal(size=(300, 8))
+    model = th.MLPClassifier((5,), early_stopping=True, n_iter_no_change=2, tol=1.0)
+    assert len(model.fit(X, np.repeat(np.arange(50), 6)).validation_scores_) >= 1

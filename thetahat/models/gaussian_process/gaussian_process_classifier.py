@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import ndtr
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
@@ -16,6 +16,7 @@ from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, one_of, whole
 from thetahat.estimator.watching import with_callbacks
+from thetahat.foundation.checked_value import check_arrays, check_rule
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -29,19 +30,9 @@ from thetahat.models.gaussian_process.hyperparameters import (
     not_positive_definite,
 )
 from thetahat.objective.kernel.expansion import KernelExpansion
-from thetahat.objective.kernel.laplace import LaplaceLikelihood
+from thetahat.objective.kernel.laplace import LaplaceLikelihood, mean_sigmoid
 from thetahat.objective.kernel.posterior import variances_given
 from thetahat.objective.predictor import in_double
-
-SHARES = np.array([
-    0.003246343272134, 0.051517477033972, 0.195077912673858, 0.315569823632818,
-    0.274149576158423, 0.131076880695470, 0.027912418727972, 0.001449567805354,
-])  # fmt: skip
-SLOPES = np.array([
-    1.365340806296348, 1.059523971016916, 0.830791313765644, 0.650732166639391,
-    0.508135425366489, 0.396313345166341, 0.308904252267995, 0.238212616409306,
-])  # fmt: skip
-"""σ(z) = Σ shareₖ·Φ(slopeₖ·z) with an error below 3·10⁻⁹ (Monahan and Stefanski, 1992)."""
 
 
 @with_parameters
@@ -174,9 +165,12 @@ class GaussianProcessClassifier(Classifier, GaussianProcess):
         before = getattr(self, "alpha_", None)
         if self.warm_start and before is not None and before.shape == (n,):
             problem._modes[:] = [before]
-        self.X_train_ = rows
-        self._fit_hyperparameters(problem, self._final, X, y)
-        self._targets = codes.astype(np.float64)
+        kept = {"X_train_": rows, "_targets": problem.y[:, 0]}
+
+        def final(kernel: Kernel, problem: LaplaceLikelihood) -> dict[str, Any]:
+            return kept | self._final(kernel, problem)
+
+        self._fit_hyperparameters(problem, final, X, y)
         return self
 
     def _fit_several(self, X: Array, codes: Array) -> None:
@@ -212,6 +206,19 @@ class GaussianProcessClassifier(Classifier, GaussianProcess):
             "_root": found.root,
             "log_marginal_likelihood_value_": found.log_likelihood,
         }
+
+    def _check_loaded(self) -> None:
+        if "L_" in vars(self):
+            n, d = np.shape(self.X_train_)
+            check_rule(self, d == self.n_features_in_, "X_train_ must have n_features_in_ columns")
+            layout: dict[str, Any] = {name: (np.float64, (n,)) for name in ("alpha_", "_root")}
+            check_arrays(
+                self, layout | {"_targets": (np.float64, (n,)), "L_": (np.float64, (n, n))}
+            )
+        elif "estimators_" in vars(self):
+            k = self.n_classes_
+            count = k if self.multi_class == "one_vs_rest" else k * (k - 1) // 2
+            check_rule(self, len(self.estimators_) == count, f"it must have {count} estimators_")
 
     def latent_mean_and_variance(self, X: Any) -> tuple[Array, Array]:
         """Compute mean and variance of the latent function f(x); for two classes.
@@ -298,10 +305,8 @@ class GaussianProcessClassifier(Classifier, GaussianProcess):
             assert isinstance(source, InMemory)
             return self._shares(source.X)
         mean, variance = self.latent_mean_and_variance(X)
-        slopes = SLOPES / np.sqrt(1.0 + np.multiply.outer(variance, SLOPES**2))
-        up = ndtr(slopes * mean[:, None]) @ SHARES
-        down = ndtr(-slopes * mean[:, None]) @ SHARES
-        return np.column_stack([down, up]).astype(source.dtype, copy=False)
+        shares = [mean_sigmoid(sign * mean, variance) for sign in (-1.0, 1.0)]
+        return np.column_stack(shares).astype(source.dtype, copy=False)
 
     @property
     def base_estimator_(self) -> Any:
@@ -337,7 +342,7 @@ class GaussianProcessClassifier(Classifier, GaussianProcess):
         gradient : array of shape (p,)
             Its derivatives. Only returned if ``eval_gradient=True``.
         """
-        self._require_fitted()
+        check_is_fitted(self)
         if theta is None:
             if eval_gradient:
                 raise ParameterError(
@@ -355,11 +360,6 @@ class GaussianProcessClassifier(Classifier, GaussianProcess):
             self.max_iter_predict,
         )
         return self._likelihood_at(problem, theta, eval_gradient, clone_kernel)
-
-    def _require_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
 
     def _likelihood_of_several(self, theta: Array, eval_gradient: bool, clone_kernel: bool) -> Any:
         if eval_gradient:

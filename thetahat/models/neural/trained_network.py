@@ -201,9 +201,7 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         who = type(self).__name__
         score, rows = None, source
         if self.early_stopping:
-            rows, held = hold_out(
-                source, self.validation_fraction, random, stratify=head.stratify, who=who
-            )
+            rows, held = self._hold_out(source, random, head)
             if held.n_rows < 2:
                 raise DataError(
                     f"{who}: The validation set is too small: {held.n_rows} of {source.n_rows} "
@@ -280,6 +278,21 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
     ) -> Callable[[Array, Array, np.random.Generator], float] | None:
         """A term of the objective beside the losses of rows and the penalty of the weights."""
         return None
+
+    def _hold_out(
+        self, source: Source, random: np.random.Generator, head: Head
+    ) -> tuple[InMemory, InMemory]:
+        """Rows to train on, and held-out rows: in proportion to the classes where that is possible.
+
+        More than two classes can be too rare for that, and are then drawn together.
+        """
+        share, who = self.validation_fraction, type(self).__name__
+        try:
+            return hold_out(source, share, random, stratify=head.stratify, who=who)
+        except DataError:
+            if not head.stratify or head.n_outputs < 3:
+                raise
+            return hold_out(source, share, random, stratify=False, who=who)
 
     def _kept_memory(self, theta: Array) -> tuple[Any, int]:
         """The averages of the gradients so far, if the solver is still the same."""
