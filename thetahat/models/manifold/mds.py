@@ -210,8 +210,8 @@ class MDS(Watched, DissimilarityEmbedding):
                     if solution.outcome in ENDED:
                         break
         except KeyboardInterrupt as interrupt:
-            if (solution := getattr(interrupt, "solution", None)) is not None:
-                runs.append(self._finished(problem, D, solution))
+            if (reached := getattr(interrupt, "solution", None)) is not None:
+                runs.append(self._finished(problem, D, reached))
                 self.__dict__.update(self._results(runs, factor))
             raise
         results = self._results(runs, factor)
