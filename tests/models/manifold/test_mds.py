@@ -199,3 +199,112 @@ def test_bad_starts_and_losses_are_refused():
         th.MDS().fit(blobs(), init=np.zeros((3, 2)))
     with pytest.raises(ParameterError, match="Use metric_mds=True or loss='stress'"):
         th.MDS(metric_mds=False, loss="squared_stress", init="random").fit(blobs())
+
+
+@pytest.mark.parametrize(
+    ("init", "message"),
+    [
+        (
+            np.full((60, 2), np.nan),
+            r"120 of its 120 entries are not finite \(entry \(0, 0\)",
+        ),
+        ("classical_mds", "cannot be read as numbers: 'classical_mds'"),
+        (np.ones((60, 2)), "points of init must differ, but all are equal"),
+        (blobs(60, 3), r"its shape is \(60, 3\)"),
+    ],
+)
+def test_bad_first_points_are_refused(init, message):
+    with pytest.raises(DataError, match=message):
+        th.MDS(init="random").fit(blobs(), init=init)
+
+
+@pytest.mark.parametrize("scale", [2.0**520, 2.0**-570, 2.0**-990])
+@pytest.mark.parametrize("given", ["rows", "dissimilarities"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"metric_mds": False},
+        {"loss": "squared_stress"},
+        {"init": "classical_mds"},
+        {"loss": "squared_stress", "init": "classical_mds"},
+    ],
+)
+def test_the_unit_of_the_dissimilarities_does_not_matter(scale, given, options):
+    options = {"init": "random", "random_state": 0, "max_iter": 1000} | options
+    X = blobs(20)
+    if given == "dissimilarities":
+        X, options["metric"] = distances(X), "precomputed"
+    expected = th.MDS(normalized_stress=True, **options).fit(X)
+    model = th.MDS(normalized_stress=True, **options).fit(X * scale)
+    unit = 1.0 if "metric_mds" in options else scale
+    np.testing.assert_allclose(model.embedding_ / unit, expected.embedding_, atol=1e-9)
+    np.testing.assert_allclose(model.stress_, expected.stress_, rtol=1e-9)
+    np.testing.assert_allclose(model.dissimilarity_matrix_ / scale, expected.dissimilarity_matrix_)
+
+
+def test_a_start_of_any_size_gives_the_same_points():
+    X, start = blobs(20), blobs(20, 2, seed=1)
+    expected = th.MDS().fit_transform(X, init=start)
+    for size in (1e200, 1e-200, 1e-310):
+        np.testing.assert_allclose(th.MDS().fit_transform(X, init=start * size), expected, 1e-6)
+
+
+def test_stress_and_eigenvalues_are_in_the_unit_of_the_dissimilarities():
+    X, scale = blobs(20), 2.0**250
+    options = dict(init="random", random_state=0, max_iter=1000)
+    expected, model = th.MDS(**options).fit(X), th.MDS(**options).fit(X * scale)
+    np.testing.assert_allclose(model.stress_, expected.stress_ * scale**2)
+    np.testing.assert_allclose(model.restarts_, expected.restarts_ * scale**2)
+    np.testing.assert_allclose(
+        model.solution_.trace[1:], np.multiply(expected.solution_.trace[1:], scale**2)
+    )
+    squared = th.MDS(loss="squared_stress", **options)
+    stress = squared.fit(X).stress_
+    np.testing.assert_allclose(squared.fit(X * 2.0**-200).stress_, stress * 2.0**-800)
+    values = th.ClassicalMDS().fit(X).eigenvalues_
+    np.testing.assert_allclose(th.ClassicalMDS().fit(X * scale).eigenvalues_, values * scale**2)
+
+
+@pytest.mark.parametrize(("scale", "size"), [(1e155, "large"), (1e-170, "small")])
+def test_results_that_cannot_be_represented_are_refused(scale, size):
+    D = distances(blobs(20)) * scale
+    for model in (
+        th.MDS(metric="precomputed", init="random", random_state=0, max_iter=1000),
+        th.MDS(metric="precomputed", init="classical_mds", loss="squared_stress"),
+    ):
+        with pytest.raises(DataError, match=f"stress_ is too {size} .*normalized_stress=True"):
+            model.fit(D)
+        assert not hasattr(model, "embedding_")
+    with pytest.raises(DataError, match=f"eigenvalues_ is too {size} to be represented"):
+        th.ClassicalMDS(metric="precomputed").fit(D)
+
+
+@pytest.mark.parametrize("loss", ["stress", "squared_stress"])
+def test_an_interrupted_fit_leaves_attributes_of_one_fit(monkeypatch, loss):
+    from thetahat.models.manifold import mds
+
+    X = blobs(20)
+    options = dict(init="random", random_state=0, loss=loss, n_init=3, eps=1e-9, max_iter=2000)
+    model = th.MDS(**options).fit(X)
+    owner, name = {
+        "stress": (mds.Smacof, "advance"),
+        "squared_stress": (mds.SquaredStress, "value_and_gradient"),
+    }[loss]
+    whole, calls = getattr(owner, name), []
+
+    def interrupted(self, *arguments):
+        calls.append(None)
+        if len(calls) > 12:
+            raise KeyboardInterrupt
+        return whole(self, *arguments)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X * 3)
+    assert 5 < model.n_iter_ == model.solution_.steps <= 12
+    assert model.solution_.outcome is th.results.Outcome.INTERRUPTED
+    d, z = pdist(X * 3), pdist(model.embedding_)
+    off = d - z if loss == "stress" else np.sqrt(2) * (d**2 - z**2)
+    np.testing.assert_allclose(model.stress_, off @ off)
+    np.testing.assert_array_equal(model.restarts_, [model.stress_])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.caller_warning import warn
 from thetahat.mathematics.spectral.scaling import classical_scaling
-from thetahat.models.manifold.dissimilarities import DissimilarityEmbedding
+from thetahat.models.manifold.dissimilarities import DissimilarityEmbedding, unit_of
 
 
 @with_parameters
@@ -61,7 +63,14 @@ class ClassicalMDS(DissimilarityEmbedding):
             The fitted embedding.
         """
         D = self._dissimilarities(X)
-        found = classical_scaling(D, self.n_components)
+        unit = unit_of(D)
+        found = classical_scaling(D / unit, self.n_components)
+        with np.errstate(over="ignore", under="ignore"):
+            values = found.values * unit * unit
+        points = self._in_own_type(found.points, unit)
+        self._require_representable(
+            eigenvalues_=(found.values, values), embedding_=(found.points, points)
+        )
         negative = int((found.values < 0).sum())
         if negative:
             warn(
@@ -70,6 +79,5 @@ class ClassicalMDS(DissimilarityEmbedding):
                 "distances of points. These columns of the embedding are 0. Use fewer components, "
                 "or MDS, which needs no distances."
             )
-        self.eigenvalues_ = found.values
-        self.embedding_ = found.points.astype(self.dissimilarity_matrix_.dtype, copy=False)
+        self.eigenvalues_, self.embedding_ = values, points
         return self

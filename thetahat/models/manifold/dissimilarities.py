@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
@@ -15,11 +16,14 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances.base import Distance
-from thetahat.mathematics.distances.minkowski import Euclidean, Minkowski
+from thetahat.mathematics.distances.minkowski import Chebyshev, Euclidean, Manhattan, Minkowski
 from thetahat.models.neighbors.search.metric import named_distance
 
 SYMMETRY = 1e-10
 """Largest difference of two entries that count as equal."""
+EXTREME = 1e50
+"""Numbers are rescaled if the largest exceeds this, or is below its inverse: their fourth powers
+and the sums of these must be representable."""
 
 
 @with_parameters
@@ -117,15 +121,73 @@ class DissimilarityEmbedding(Estimator):
             D = all_distances(distance, source.X)
             if not np.isfinite(D).all():
                 raise DataError(
-                    f"{who}: the squares of some entries of X are too large to compute with, so "
-                    "that distances are infinite. Divide the columns by a constant."
+                    f"{who}: some entries of X are too large to compute with, so that distances "
+                    "are infinite. Divide the columns by a constant."
                 )
-        self.dissimilarity_matrix_ = D.astype(source.X.dtype, copy=False)
+        with np.errstate(over="ignore"):
+            self.dissimilarity_matrix_ = D.astype(source.X.dtype, copy=False)
+        if not np.isfinite(self.dissimilarity_matrix_).all():
+            raise DataError(
+                f"{who}: distances up to {D.max():.2g} are too large for {source.X.dtype}, the "
+                "type of X. Pass X in float64, or divide the columns by a constant."
+            )
         return D
+
+    def _in_own_type(self, points: Array, unit: float) -> Array:
+        """The points times the unit, in the type of X."""
+        with np.errstate(over="ignore", under="ignore"):
+            return (points * unit).astype(self.dissimilarity_matrix_.dtype, copy=False)
+
+    def _require_representable(self, **results: tuple[Any, Any]) -> None:
+        """Raise an error for a result that overflows or vanishes in the unit of the rows.
+
+        Each result is given in the unit of the computation and in that of the rows.
+        """
+        for name, (scaled, found) in results.items():
+            size = float(np.max(np.abs(scaled), initial=0.0))
+            own = float(np.max(np.abs(found), initial=0.0))
+            lowest = float(np.finfo(np.asarray(found).dtype).tiny)
+            if size == 0 or lowest <= own < math.inf:
+                continue
+            small = own < lowest
+            remedy = f"{'Multiply' if small else 'Divide'} X by a constant"
+            if name == "stress_":
+                remedy += ", or use normalized_stress=True, which does not depend on the unit"
+            raise DataError(
+                f"{type(self).__name__}: the dissimilarities are so {'small' if small else 'large'}"
+                f" (up to {self.dissimilarity_matrix_.max():.2g}) that {name} is too "
+                f"{'small' if small else 'large'} to be represented. {remedy}."
+            )
+
+
+def unit_of(numbers: Array) -> float:
+    """1, or the power of two next to the largest size if that is extreme. Cost: O(size)."""
+    largest = float(np.max(np.abs(numbers), initial=0.0))
+    if largest == 0 or 1 / EXTREME <= largest <= EXTREME:
+        return 1.0
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1)
+
+
+def start_in_unit(start: Array, unit: float) -> Array:
+    """The first points divided by the unit, or by their own size if squares are extreme then.
+
+    The steps that reduce the stress do not depend on the size of the start.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = start / unit
+    if 1 / EXTREME <= np.abs(scaled).max() <= EXTREME:
+        return scaled
+    return np.ldexp(start, 1 - np.frexp(np.abs(start).max())[1])
 
 
 def all_distances(distance: Distance, X: Array) -> Array:
     """The distances of all pairs of rows, in float64. Cost: O(n²d)."""
+    homogeneous = isinstance(distance, Euclidean | Manhattan | Chebyshev | Minkowski)
+    unit = unit_of(X) if homogeneous else 1.0
+    if unit != 1.0:
+        # Powers of the differences would overflow, or vanish.
+        with np.errstate(over="ignore", under="ignore"):
+            return all_distances(distance, np.asarray(X, dtype=np.float64) / unit) * unit
     if isinstance(distance, Euclidean) or distance == Minkowski(2):
         from scipy.spatial.distance import cdist
 
@@ -157,7 +219,7 @@ def require_dissimilarities(X: Array, who: str) -> Array:
             f"{who}: Array must be symmetric, but entries ({i}, {j}) and ({j}, {i}) are "
             f"{D[i, j]:g} and {D[j, i]:g}. Pass (D + D.T)/2 if their mean is meant."
         )
-    D = (D + D.T) / 2
+    D = D / 2 + D.T / 2 if D.max(initial=0.0) > EXTREME else (D + D.T) / 2
     diagonal = np.einsum("ii->i", D)
     if diagonal.any():
         at = int(np.flatnonzero(diagonal)[0])

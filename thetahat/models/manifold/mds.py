@@ -22,7 +22,11 @@ from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.spectral.scaling import classical_scaling
-from thetahat.models.manifold.dissimilarities import DissimilarityEmbedding
+from thetahat.models.manifold.dissimilarities import (
+    DissimilarityEmbedding,
+    start_in_unit,
+    unit_of,
+)
 from thetahat.models.manifold.stress import (
     MetricStress,
     OrdinalStress,
@@ -32,6 +36,8 @@ from thetahat.models.manifold.stress import (
 )
 
 ENDED = (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME)
+ROUNDING = 1e-20
+"""A smaller stress of dissimilarities near 1 is due to rounding."""
 
 
 @with_parameters
@@ -169,7 +175,7 @@ class MDS(Watched, DissimilarityEmbedding):
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
         init : array-like of shape (n, n_components), optional
-            The first points. One run is made from these.
+            The first points, which must not all be equal. One run is made from these.
 
         Returns
         -------
@@ -183,29 +189,66 @@ class MDS(Watched, DissimilarityEmbedding):
                 "MDS: loss='squared_stress' compares squared dissimilarities, but metric_mds=False "
                 "uses their order only. Use metric_mds=True or loss='stress'."
             )
-        starts = self._starts(D, init)
+        # All losses are homogeneous, and a power of two changes no digit of D.
+        unit = unit_of(D)
+        D = D / unit if unit != 1.0 else D
+        starts = self._starts(D, init, unit)
+        factor = 1.0 if self._ordinal else unit
+        problem = self._problem(D)
 
         def attributes(theta: Array) -> dict[str, Any]:
-            return {"embedding_": theta.reshape(len(D), -1)}
+            points = theta.reshape(len(D), -1) * problem.unit
+            return {"embedding_": self._in_own_type(points, factor)}
 
-        best: tuple[float, Solution] | None = None
-        reached = []
+        runs: list[tuple[float, Solution]] = []
         count = self.max_iter * len(starts)
-        with self._watching(count, attributes, X, y) as watch, one_blas_thread():
-            for start in starts:
-                solution, stress = self._run(D, start, watch)
-                reached.append(stress)
-                if best is None or stress < best[0]:
-                    best = stress, solution
-                if solution.outcome in ENDED:
-                    break
-        assert best is not None
-        self.stress_, self.solution_ = best
-        self.n_iter_, self.restarts_ = self.solution_.steps, np.array(reached)
-        points = attributes(self.solution_.theta)["embedding_"]
-        self.embedding_ = points.astype(self.dissimilarity_matrix_.dtype, copy=False)
+        try:
+            with self._watching(count, attributes, X, y) as watch, one_blas_thread():
+                for start in starts:
+                    solution = self._run(problem, start, watch)
+                    runs.append(self._finished(problem, D, solution))
+                    if solution.outcome in ENDED:
+                        break
+        except KeyboardInterrupt as interrupt:
+            if (reached := getattr(interrupt, "solution", None)) is not None:
+                runs.append(self._finished(problem, D, reached))
+                self.__dict__.update(self._results(runs, factor))
+            raise
+        results = self._results(runs, factor)
+        stress, solution = _best(runs)
+        exact = factor < 1 and stress < ROUNDING
+        self._require_representable(
+            embedding_=(solution.theta, results["embedding_"]),
+            stress_=(0.0 if exact else stress, results["stress_"]),
+        )
+        self.__dict__.update(results)
         self._warn_unless_converged()
         return self
+
+    def _results(self, runs: list[tuple[float, Solution]], unit: float) -> dict[str, Any]:
+        """All fitted attributes, in the unit of the dissimilarities."""
+        solution = _best(runs)[1]
+        power = 4 if self.loss == "squared_stress" else 2
+
+        def in_own_unit(stress: float) -> float:
+            # One after the other, because a power of the unit alone may not be representable.
+            for _ in range(power):
+                stress *= unit
+            return stress
+
+        reached = [stress if self._normalised else in_own_unit(stress) for stress, _ in runs]
+        return {
+            "embedding_": self._in_own_type(solution.theta, unit),
+            "stress_": min(reached),
+            "n_iter_": solution.steps,
+            "restarts_": np.array(reached),
+            "solution_": replace(
+                solution,
+                theta=solution.theta * unit,
+                value=in_own_unit(solution.value),
+                trace=tuple(in_own_unit(each) for each in solution.trace),
+            ),
+        }
 
     def fit_transform(self, X: Any, y: Any = None, init: Any = None) -> Array:
         """Fit the embedding, and return the points of the rows. Cost: that of `fit`.
@@ -217,7 +260,7 @@ class MDS(Watched, DissimilarityEmbedding):
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
         init : array-like of shape (n, n_components), optional
-            The first points. One run is made from these.
+            The first points, which must not all be equal. One run is made from these.
 
         Returns
         -------
@@ -253,69 +296,99 @@ class MDS(Watched, DissimilarityEmbedding):
                 FutureWarning,
             )
 
-    def _starts(self, D: Array, init: Any) -> list[Array]:
-        shape = len(D), self.n_components
+    def _starts(self, D: Array, init: Any, unit: float) -> list[Array]:
+        """The first points of each run, for dissimilarities that were divided by the unit."""
         if init is not None:
-            given = np.array(init, dtype=np.float64, order="C")
-            if given.ndim != 2 or len(given) != len(D) or not np.isfinite(given).all():
-                raise DataError(
-                    f"MDS: init matrix should be of shape {shape} with finite numbers, one point "
-                    f"per row, but its shape is {given.shape}."
-                )
-            return [given]
+            return [start_in_unit(self._given_start(init, len(D)), unit)]
         if self.init == "classical_mds":
             return [np.ascontiguousarray(classical_scaling(D, self.n_components).points)]
         random = generator(self.random_state)
         n_starts = 1 if self.n_init == "warn" else int(self.n_init)
-        return [random.uniform(size=shape) for _ in range(n_starts)]
+        shape = len(D), self.n_components
+        return [start_in_unit(random.uniform(size=shape), unit) for _ in range(n_starts)]
 
-    def _run(self, D: Array, start: Array, watch: Watch) -> tuple[Solution, float]:
-        """One start: its solution, and the stress that is reported."""
+    def _given_start(self, init: Any, n: int) -> Array:
+        shape = n, self.n_components
+        rule = f"MDS: init matrix should be of shape {shape} with finite numbers, one point per row"
+        try:
+            given = np.array(init, dtype=np.float64, order="C")
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                f"{rule}, but it cannot be read as numbers: {init!r:.60}. Pass an array to fit, or "
+                "name the kind of start in the constructor, as in MDS(init='classical_mds')."
+            ) from error
+        if given.shape != shape:
+            raise DataError(
+                f"{rule}, but its shape is {given.shape}. Pass an array of that shape, or set "
+                "n_components to its number of columns."
+            )
+        bad = ~np.isfinite(given)
+        if bad.any():
+            i, j = np.argwhere(bad)[0]
+            raise DataError(
+                f"{rule}, but {bad.sum()} of its {bad.size} entries "
+                f"{'is' if bad.sum() == 1 else 'are'} not finite (entry ({i}, {j}) is "
+                f"{given[i, j]}). Replace NaN and infinite entries."
+            )
+        if (given == given[0]).all():
+            raise DataError(
+                "MDS: the points of init must differ, but all are equal, and points at the same "
+                "place are never moved apart. Pass other points, or none for a random start."
+            )
+        return given
+
+    def _problem(self, D: Array) -> MetricStress | OrdinalStress | SquaredStress:
         if self.loss == "squared_stress":
-            return self._run_squared(D, start, watch)
-        problem = OrdinalStress(D) if self._ordinal else MetricStress(D)
-        solution = minimise(
+            return SquaredStress(D, self.n_components)
+        return OrdinalStress(D) if self._ordinal else MetricStress(D)
+
+    def _run(self, problem: Any, start: Array, watch: Watch) -> Solution:
+        squared = isinstance(problem, SquaredStress)
+        if squared:
+            centred = start - start.mean(axis=0)
+            spread = float(np.sqrt(np.mean(centred**2))) or 1.0
+            given = start / problem.unit if self.init == "classical_mds" else centred / spread / 2
+            start = given.ravel()
+        return minimise(
             problem,
-            Smacof(),
+            LBFGS() if squared else Smacof(),
             start,
             tolerance=self.eps,
             max_steps=self.max_iter,
             watch=watch,
-            reason="each step minimises an upper bound of the stress",
+            reason=(
+                "smooth, not convex, many variables"
+                if squared
+                else "each step minimises an upper bound of the stress"
+            ),
             keep_trace=True,
         )
-        last = Step(problem.disparities(solution.theta, False), solution.theta)
-        return solution, self._reported(last.stress, last.squares)
 
-    def _run_squared(self, D: Array, start: Array, watch: Watch) -> tuple[Solution, float]:
-        problem = SquaredStress(D, start.shape[1])
-        centred = start - start.mean(axis=0)
-        spread = float(np.sqrt(np.mean(centred**2))) or 1.0
-        given = start / problem.unit if self.init == "classical_mds" else centred / spread / 2
-        solution = minimise(
-            problem,
-            LBFGS(),
-            given.ravel(),
-            tolerance=self.eps,
-            max_steps=self.max_iter,
-            watch=watch,
-            reason="smooth, not convex, many variables",
-            keep_trace=True,
-        )
-        points = solution.theta.reshape(start.shape) * problem.unit
+    def _finished(self, problem: Any, D: Array, solution: Solution) -> tuple[float, Solution]:
+        """The stress that is reported, and the solution in the unit of D."""
+        if not isinstance(problem, SquaredStress):
+            last = Step(problem.disparities(solution.theta, False), solution.theta)
+            return self._reported(last.stress, last.squares), solution
         factor = len(D) * problem.unit**4
         scaled = replace(
             solution,
-            theta=points,
+            theta=solution.theta.reshape(len(D), -1) * problem.unit,
             value=solution.value * factor,
             trace=tuple(each * factor for each in solution.trace),
         )
-        return scaled, self._reported(scaled.value, float(np.sum(D**4)))
+        return self._reported(scaled.value, float(np.sum(D**4))), scaled
+
+    @property
+    def _normalised(self) -> bool:
+        if self.normalized_stress == "auto":
+            return self._ordinal
+        return bool(self.normalized_stress)
 
     def _reported(self, stress: float, squares: float) -> float:
-        normalised = self.normalized_stress
-        if normalised == "auto":
-            normalised = self._ordinal
-        if not normalised:
+        if not self._normalised:
             return float(stress)
         return sqrt(stress / squares) if squares > 0 else 0.0
+
+
+def _best(runs: list[tuple[float, Solution]]) -> tuple[float, Solution]:
+    return min(runs, key=lambda run: run[0])

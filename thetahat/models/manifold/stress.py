@@ -36,6 +36,7 @@ class MetricStress:
     """The problem with given dissimilarities."""
 
     convex = False
+    unit = 1.0
 
     def __init__(self, delta: Array) -> None:
         self.delta = delta
@@ -53,6 +54,7 @@ class OrdinalStress:
     """
 
     convex = False
+    unit = 1.0
 
     def __init__(self, delta: Array) -> None:
         n = len(delta)

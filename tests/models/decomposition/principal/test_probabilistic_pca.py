@@ -212,6 +212,30 @@ def test_samples_have_the_covariance_of_the_model():
     np.testing.assert_allclose(inverse, np.eye(4), atol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e20, 1e-25])
+def test_float32_rows_whose_squares_are_beyond_float32(scale):
+    X = rows(60, 4, k=1, missing=0.1)
+    small = (X * scale).astype(np.float32)
+    expected = th.ProbabilisticPCA(1).fit(X)
+    model = th.ProbabilisticPCA(1)
+    Z = model.fit_transform(small)
+    assert Z.dtype == np.float32
+    np.testing.assert_allclose(Z, expected.transform(X), atol=1e-4)
+    np.testing.assert_allclose(
+        model.explained_variance_, expected.explained_variance_ * scale**2, rtol=1e-4
+    )
+    np.testing.assert_allclose(
+        model.get_covariance(), expected.get_covariance() * scale**2, rtol=1e-3
+    )
+    filled = model.complete(small)
+    assert filled.dtype == np.float32
+    np.testing.assert_allclose(filled, expected.complete(X) * scale, rtol=1e-3, atol=1e-3 * scale)
+    apart = X.shape[1] - np.isnan(X).sum(axis=1)
+    np.testing.assert_allclose(
+        model.log_density(small), expected.log_density(X) - apart * np.log(scale), rtol=1e-4
+    )
+
+
 def test_float32_is_accurate_for_large_means():
     X = rows(200, mean=1000.0)
     small = X.astype(np.float32)

@@ -342,7 +342,8 @@ def _attributes(model: Subspace, centre: Array, unit: float, dtype: Any) -> dict
     total = float(variances.sum()) + (d - k) * model.noise
     return {
         "components_": np.ascontiguousarray(with_fixed_signs(vectors.T), dtype=dtype),
-        "explained_variance_": (variances * unit**2).astype(dtype),
+        # In float64, because squares of float32 numbers can be beyond the range of float32.
+        "explained_variance_": variances * unit**2,
         "explained_variance_ratio_": (variances / total).astype(dtype),
         "mean_": (centre + unit * model.mean).astype(dtype),
         "noise_variance_": model.noise * unit**2,
