@@ -59,7 +59,7 @@ def test_columns_are_eigenvectors_of_the_random_walk(n):
         {"affinity": "precomputed_nearest_neighbors", "n_neighbors": 12},
         {"affinity": lambda rows: 1 / (1 + rows @ rows.T - (rows @ rows.T).min())},
     ],
-    ids=str,
+    ids=["neighbours", "rbf", "rbf, gamma", "precomputed", "given neighbours", "function"],
 )
 def test_scikit_learn_finds_the_same(options):
     X = roll(200)
