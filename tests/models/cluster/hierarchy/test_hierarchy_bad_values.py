@@ -1,4 +1,7 @@
-"""Hierarchies refuse damaged graphs."""
+"""Hierarchies refuse damaged graphs, wrong cuts and forged files."""
+
+import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -95,3 +98,72 @@ def test_a_sparse_graph_of_no_numbers_is_refused():
     for values, match in ((1j, "complex"), (np.nan, "NaN")):
         with pytest.raises(th.errors.DataError, match=match):
             th.AgglomerativeClustering(connectivity=sp.csr_array(RING * values)).fit(ROWS)
+
+
+@pytest.mark.parametrize("value", [1.5, 0, -1, "x", np.nan, True, [2]])
+def test_a_cut_needs_a_whole_number(value):
+    tree = th.AgglomerativeClustering().fit(ROWS).dendrogram_
+    with pytest.raises(th.errors.ParameterError) as caught:
+        tree.cut(value)
+    assert "n_clusters" in str(caught.value)
+    assert "compute_full_tree" not in str(caught.value)
+    assert tree.cut(np.int64(3)).max() == 2
+
+
+@pytest.mark.parametrize("value", [np.nan, "x", None, [1.0], 1j])
+def test_a_cut_needs_a_height(value):
+    tree = th.AgglomerativeClustering().fit(ROWS).dendrogram_
+    with pytest.raises(th.errors.ParameterError, match="height"):
+        tree.n_clusters_at(value)
+    with pytest.raises(th.errors.ParameterError, match="height"):
+        tree.cut(height=value)
+    assert tree.n_clusters_at(np.inf) == 1
+    assert tree.n_clusters_at(-1) == 12
+
+
+def changed(array, place, value):
+    array = array.copy()
+    array[place] = value
+    return array
+
+
+FORGED = {
+    "self": lambda found: {"children_": changed(found["children_"], (3, 0), 15)},
+    "negative": lambda found: {"children_": changed(found["children_"], (3, 0), -1)},
+    "outside": lambda found: {"children_": changed(found["children_"], (3, 0), 10**9)},
+    "twice": lambda found: {"children_": changed(found["children_"], 3, found["children_"][2])},
+    "short": lambda found: {"children_": found["children_"][:-2]},
+    "ravelled": lambda found: {"children_": found["children_"].ravel()},
+    "list": lambda found: {"children_": found["children_"].tolist()},
+    "fractions": lambda found: {"children_": found["children_"] + 0.5},
+    "heights": lambda found: {"heights_": found["heights_"][1:]},
+    "leaves": lambda found: {"n_leaves_": 5},
+    "many leaves": lambda found: {"n_leaves_": 10**12},
+    "leaves beyond int64": lambda found: {"n_leaves_": 10**30},
+    "no leaves": lambda found: {"n_leaves_": None},
+    "labels": lambda found: {"labels_": found["labels_"][1:]},
+    "clusters": lambda found: {"n_clusters_": 1},
+}
+
+
+@pytest.mark.parametrize("Model", [th.AgglomerativeClustering, th.DivisiveClustering])
+@pytest.mark.parametrize("forged", FORGED)
+def test_a_forged_hierarchy_is_refused(Model, forged, tmp_path):
+    model = Model(3).fit(ROWS)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, model.labels_)
+    vars(model).update(FORGED[forged](vars(model)))
+    stored = pickle.dumps(model)
+    with pytest.raises(th.errors.DataError, match=r"The stored value is damaged; fit the model"):
+        pickle.loads(stored)
+    th.save(model, tmp_path / "model.theta")
+    with pytest.raises(th.errors.DataError, match=r"The stored value is damaged; fit the model"):
+        th.load(tmp_path / "model.theta")
+
+
+def test_a_model_without_a_hierarchy_is_copied():
+    model = th.AgglomerativeClustering(50)
+    with pytest.raises(th.errors.DataError, match="more clusters than samples"):
+        model.fit(ROWS)
+    assert copy.deepcopy(model).n_clusters == 50
+    tree = th.AgglomerativeClustering(7, connectivity=RING, compute_full_tree=False).fit(ROWS)
+    assert copy.deepcopy(tree.dendrogram_).cut(7).tolist() == tree.labels_.tolist()
