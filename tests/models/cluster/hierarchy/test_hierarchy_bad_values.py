@@ -167,3 +167,13 @@ def test_a_model_without_a_hierarchy_is_copied():
     assert copy.deepcopy(model).n_clusters == 50
     tree = th.AgglomerativeClustering(7, connectivity=RING, compute_full_tree=False).fit(ROWS)
     assert copy.deepcopy(tree.dendrogram_).cut(7).tolist() == tree.labels_.tolist()
+
+
+def test_too_many_rows_have_a_remedy_of_their_class():
+    rows = np.zeros((300, 2))
+    with th.config(memory=1000):
+        with pytest.raises(th.errors.MemoryBudgetError, match="array of dissim.* needs") as caught:
+            th.DivisiveClustering().fit(rows)
+        assert "Use fewer rows, or th.AgglomerativeClustering" in str(caught.value)
+        with pytest.raises(th.errors.MemoryBudgetError, match="Use linkage='ward'"):
+            th.AgglomerativeClustering(linkage="average").fit(rows)
