@@ -298,7 +298,7 @@ def require_indices(X: Any, who: str, name: str = "X") -> None:
         where = {"coo": "row or col", "lil": "rows"}.get(X.format, "indices or indptr")
         raise DataError(
             f"{who}: the sparse {name} of shape {X.shape} is damaged: its {where} point "
-            f"outside of it. Build it anew"
+            "outside of it. Build it anew"
             + (f"; {name}.check_format() says what is wrong." if hasattr(X, "indptr") else ".")
         )
 
@@ -313,7 +313,7 @@ def _has_sound_indices(X: Any) -> bool:
     if X.format == "lil":
         return len(X.rows) == len(X.data) == X.shape[0] and all(
             len(places) == len(values)
-            and (not places or (min(places) >= 0 and max(places) < X.shape[1]))
+            and (len(places) == 0 or (min(places) >= 0 and max(places) < X.shape[1]))
             for places, values in zip(X.rows, X.data, strict=True)
         )
     if X.format not in ("csr", "csc", "bsr"):  # the others are checked by the conversion

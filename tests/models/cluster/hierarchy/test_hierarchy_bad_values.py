@@ -43,9 +43,9 @@ def test_a_damaged_graph_is_refused(kind, place):
     graph = damaged(kind, place)
     for connectivity in (graph, lambda X: graph):
         model = th.AgglomerativeClustering(connectivity=connectivity)
-        with pytest.raises(th.errors.DataError, match="sparse connectivity .* is damaged"):
+        with pytest.raises(th.errors.DataError, match=r"sparse connectivity .* is damaged"):
             model.fit(ROWS)
-    with pytest.raises(th.errors.DataError, match="sparse X .* is damaged"):
+    with pytest.raises(th.errors.DataError, match=r"sparse X .* is damaged"):
         th.LinearRegression().fit(graph, np.arange(12.0))
 
 
@@ -172,7 +172,7 @@ def test_a_model_without_a_hierarchy_is_copied():
 def test_too_many_rows_have_a_remedy_of_their_class():
     rows = np.zeros((300, 2))
     with th.config(memory=1000):
-        with pytest.raises(th.errors.MemoryBudgetError, match="array of dissim.* needs") as caught:
+        with pytest.raises(th.errors.MemoryBudgetError, match=r"array of dissim.* needs") as caught:
             th.DivisiveClustering().fit(rows)
         assert "Use fewer rows, or th.AgglomerativeClustering" in str(caught.value)
         with pytest.raises(th.errors.MemoryBudgetError, match="Use linkage='ward'"):
