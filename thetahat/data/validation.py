@@ -278,7 +278,7 @@ def _as_csr(X: Any, who: str) -> Array:
     _require_rows_and_columns(X.shape, who)
     if X.dtype.kind == "c":
         raise DataError(f"{who}: Complex data not supported: X is {X.dtype}.")
-    _require_indices(X, who)
+    require_indices(X, who)
     if X.dtype not in (np.float64, np.float32):
         X = X.astype(np.float64)
     # A new array would lose the flag that the user's array is in canonical format.
@@ -289,24 +289,46 @@ def _as_csr(X: Any, who: str) -> Array:
     return csr
 
 
-def _require_indices(X: Any, who: str) -> None:
-    """Compiled loops, SciPy's too, follow the indices without looking. Cost: O(entries)."""
-    if X.format not in ("csr", "csc"):  # the others are checked by the conversion
-        return
-    rows, columns = X.shape if X.format == "csr" else X.shape[::-1]
+def require_indices(X: Any, who: str, name: str = "X") -> None:
+    """Refuse a sparse matrix whose indices point outside of it. Cost: O(entries).
+
+    Compiled loops, SciPy's too, follow the indices without looking.
+    """
+    if not _has_sound_indices(X):
+        where = {"coo": "row or col", "lil": "rows"}.get(X.format, "indices or indptr")
+        raise DataError(
+            f"{who}: the sparse {name} of shape {X.shape} is damaged: its {where} point "
+            "outside of it. Build it anew"
+            + (f"; {name}.check_format() says what is wrong." if hasattr(X, "indptr") else ".")
+        )
+
+
+def _has_sound_indices(X: Any) -> bool:
+    if X.format == "coo":
+        return all(
+            len(places) == len(X.data)
+            and (len(places) == 0 or (places.min() >= 0 and places.max() < length))
+            for places, length in zip((X.row, X.col), X.shape, strict=True)
+        )
+    if X.format == "lil":
+        return len(X.rows) == len(X.data) == X.shape[0] and all(
+            len(places) == len(values)
+            and (len(places) == 0 or (min(places) >= 0 and max(places) < X.shape[1]))
+            for places, values in zip(X.rows, X.data, strict=True)
+        )
+    if X.format not in ("csr", "csc", "bsr"):  # the others are checked by the conversion
+        return True
+    rows, columns = X.shape[::-1] if X.format == "csc" else X.shape
+    if X.format == "bsr":
+        rows, columns = rows // X.blocksize[0], columns // X.blocksize[1]
     bounds, places = X.indptr, X.indices
-    sound = (
+    return (
         len(bounds) == rows + 1
         and bounds[0] == 0
         and bounds[-1] <= min(len(places), len(X.data))
         and bool((bounds[1:] >= bounds[:-1]).all())
         and (len(places) == 0 or (places.min() >= 0 and places.max() < columns))
     )
-    if not sound:
-        raise DataError(
-            f"{who}: the sparse X of shape {X.shape} is damaged: its indices or indptr point "
-            "outside of it. Build it anew; X.check_format() says what is wrong."
-        )
 
 
 def _require_rows_and_columns(shape: tuple[int, ...], who: str) -> None:

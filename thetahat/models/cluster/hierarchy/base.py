@@ -15,6 +15,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, none, whole
+from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.cluster.hierarchy.dendrogram import Dendrogram
@@ -115,6 +116,33 @@ class HierarchicalModel(ClusterMixin, Estimator, _WithTree, ABC):
         if not self._is_given:
             require_squares_of_rows(source, who=who)
         return rows
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        self._check_loaded()
+
+    def _check_loaded(self) -> None:
+        found = vars(self)
+        names = ("children_", "heights_", "n_leaves_", "labels_", "n_clusters_")
+        if not any(name in found for name in names):
+            return
+        for name in names:
+            check_rule(self, name in found, f"{name} is missing")
+        tree = self.dendrogram_
+        labels, k = self.labels_, self.n_clusters_
+        check_rule(
+            self,
+            isinstance(k, int) and not isinstance(k, bool) and 1 <= k <= tree.n_leaves,
+            f"n_clusters_ must be a whole number from 1 to {tree.n_leaves}",
+        )
+        check_rule(
+            self,
+            isinstance(labels, np.ndarray)
+            and labels.shape == (tree.n_leaves,)
+            and labels.dtype.kind == "i"
+            and bool(((labels >= 0) & (labels < k)).all()),
+            f"labels_ must hold a number from 0 to {k - 1} for each of the {tree.n_leaves} rows",
+        )
 
     def _keep(self, children: Array, heights: Array, n: int) -> None:
         """Keep the hierarchy, and cut it."""

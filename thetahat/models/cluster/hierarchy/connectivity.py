@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from thetahat import _native
-from thetahat.data.validation import is_sparse
+from thetahat.data.validation import is_sparse, require_indices
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
@@ -18,6 +19,7 @@ from thetahat.models.cluster.hierarchy.dissimilarities import distance_of, trian
 from thetahat.models.cluster.hierarchy.merging import LINKAGES, centred
 
 PAIRS_AT_ONCE = 1 << 18
+_REMEDY = "Pass 1 or True for an edge, and 0 or False for none."
 
 
 class Measure:
@@ -86,13 +88,56 @@ def _symmetric(graph: Any, n: int, who: str) -> Any:
             f"{who}: wrong shape for connectivity matrix: {graph.shape} when X is {n} rows. Pass a "
             f"matrix of shape ({n}, {n})."
         )
-    edges = csr_array(csr_array(graph) != 0)
+    edges = csr_array(_entries(graph, who) != 0)
     edges.setdiag(False)
     edges.eliminate_zeros()
     both = csr_array(edges + edges.T)
     both.sum_duplicates()
     both.sort_indices()
     return both
+
+
+def _entries(graph: Any, who: str) -> Any:
+    """The checked entries of the graph as a CSR array of numbers."""
+    from scipy.sparse import csr_array
+
+    if not is_sparse(graph):
+        return csr_array(_numbers(graph, who) != 0)
+    require_indices(graph, who, "connectivity")
+    if graph.format not in ("csr", "csc", "coo", "bsr"):
+        graph = graph.tocsr()
+    graph = copy(graph)
+    graph.data = _numbers(graph.data, who)  # before arithmetic, which takes native numbers only
+    return csr_array(graph, copy=True)  # the sum of repeated entries changes it in place
+
+
+def _numbers(values: Array, who: str) -> Array:
+    """The values as numbers in native byte order."""
+    kind = values.dtype.kind
+    if kind == "O":
+        text = next((each for each in values.flat if isinstance(each, str | bytes)), None)
+        if text is not None:
+            raise DataError(
+                f"{who}: connectivity holds the text {text[:40]!r}, but its entries must be "
+                f"numbers. {_REMEDY}"
+            )
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError, OverflowError) as failure:
+            raise DataError(
+                f"{who}: connectivity holds objects that are not real numbers ({failure}). "
+                f"{_REMEDY}"
+            ) from failure
+    elif kind not in "biuf":
+        raise DataError(
+            f"{who}: connectivity has dtype {values.dtype}, but its entries must be real numbers. "
+            f"{_REMEDY}"
+        )
+    elif kind == "f":  # SciPy's sparse arrays take no float16
+        values = values.astype(np.result_type(values.dtype, np.float64), copy=False)
+    if np.isnan(values).any():
+        raise DataError(f"{who}: connectivity contains NaN. {_REMEDY}")
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
 def _connected(graph: Any, measure: Measure, who: str) -> tuple[Any, int]:
@@ -111,7 +156,7 @@ def _connected(graph: Any, measure: Measure, who: str) -> tuple[Any, int]:
     )
     require_memory(
         24 * count * count,
-        f"{who}: edges between {count} components",
+        f"{who}: the array of edges between {count} components",
         "Use a connectivity with fewer components.",
     )
     members = [np.flatnonzero(label == part) for part in range(count)]

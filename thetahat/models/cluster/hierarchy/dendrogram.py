@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappush, heappushpop
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import at_least, check_value, whole
+from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Dendrogram:
+class Dendrogram(CheckedValue):
     """A hierarchy of clusters, which can be cut at any number of clusters or any height.
 
     Rows are the clusters 0 to n − 1. Merge i joins two clusters to the cluster n + i.
@@ -45,6 +48,30 @@ class Dendrogram:
     children: Array
     heights: Array
     n_leaves: int
+
+    def __post_init__(self) -> None:
+        n = self.n_leaves
+        check_rule(
+            self,
+            isinstance(n, Integral) and not isinstance(n, bool) and 1 <= n < 1 << 62,
+            f"the number of rows is {n!r:.40}, not a whole number ≥ 1",
+        )
+        check_arrays(self, {"children": (np.int64, (None, 2)), "heights": (np.float64, (None,))})
+        children = self.children
+        check_rule(
+            self,
+            len(children) == len(self.heights) and len(children) < n,
+            f"{len(children)} merges with {len(self.heights)} heights do not fit {n} rows",
+        )
+        made = np.arange(n, n + len(children))
+        check_rule(
+            self,
+            bool((children >= 0).all() and (children < made[:, None]).all()),
+            "a merge joins a cluster that does not exist before it",
+        )
+        check_rule(
+            self, len(np.unique(children)) == children.size, "a cluster is merged more than once"
+        )
 
     def __repr__(self) -> str:
         top = f", highest at {self.heights[-1]:.4g}" if len(self.heights) else ""
@@ -94,6 +121,7 @@ class Dendrogram:
         if height is not None:
             n_clusters = self.n_clusters_at(height)
         assert n_clusters is not None
+        check_value(n_clusters, whole(1), "n_clusters", "Dendrogram.cut")
         least, n = self.n_leaves - len(self.children), self.n_leaves
         if not least <= n_clusters <= n:
             raise ParameterError(
@@ -119,6 +147,7 @@ class Dendrogram:
         int
             The number of merges at or above the height, and the clusters that were never merged.
         """
+        check_value(height, at_least(-np.inf), "height", "Dendrogram.n_clusters_at")
         above = int(np.count_nonzero(self.heights >= height))
         return above + self.n_leaves - len(self.children)
 

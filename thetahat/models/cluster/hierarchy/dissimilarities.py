@@ -29,10 +29,17 @@ def distance_of(metric: Any, rows: Array, who: str) -> Distance | None:
     return named_distance(metric, None, 2, who).fitted(rows)
 
 
-def triangle_of(rows: Array, distance: Distance | None, metric: Any, who: str) -> Array:
-    """The dissimilarities between all rows. Cost: O(n² d) time, n²/2 numbers."""
+def triangle_of(
+    rows: Array, distance: Distance | None, metric: Any, who: str, remedy: str
+) -> Array:
+    """The dissimilarities between all rows. Cost: O(n² d) time, n²/2 numbers.
+
+    `remedy` is the advice if they do not fit into memory.
+    """
     n = rows.shape[0]
-    require_triangle(n, who)
+    require_memory(
+        8 * (n * (n - 1) // 2), f"{who}: the array of dissimilarities of {n} rows", remedy
+    )
     if distance is None:
         given = metric(rows) if callable(metric) else rows
         return triangle_of_given(given, n, who)
@@ -56,16 +63,6 @@ def triangle_of(rows: Array, distance: Distance | None, metric: Any, who: str) -
             place = n * first - first * (first + 1) // 2
             out[place : place + n - first - 1] = row[i + 1 :]
     return out
-
-
-def require_triangle(n: int, who: str) -> None:
-    """Raise an error before the dissimilarities are allocated if they do not fit."""
-    require_memory(
-        8 * (n * (n - 1) // 2),
-        f"{who}: the dissimilarities of {n} rows",
-        "Use linkage='ward' or 'single' with a distance of th.distances such as 'euclidean', which "
-        "need memory in proportion to n; or fewer rows.",
-    )
 
 
 def triangle_of_given(given: Any, n: int, who: str) -> Array:

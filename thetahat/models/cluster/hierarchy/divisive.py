@@ -10,6 +10,11 @@ from thetahat.models.cluster.hierarchy.base import HierarchicalModel
 from thetahat.models.cluster.hierarchy.dissimilarities import distance_of, triangle_of
 from thetahat.models.cluster.hierarchy.merging import chained
 
+_REMEDY = (
+    "Use fewer rows, or th.AgglomerativeClustering with linkage='ward', which needs memory in "
+    "proportion to the number of rows."
+)
+
 
 @with_parameters
 class DivisiveClustering(HierarchicalModel):
@@ -52,6 +57,7 @@ class DivisiveClustering(HierarchicalModel):
         """
         rows, who = self._rows(X), type(self).__name__
         n = len(rows)
-        triangle = triangle_of(rows, distance_of(self.metric, rows, who), self.metric, who)
+        distance = distance_of(self.metric, rows, who)
+        triangle = triangle_of(rows, distance, self.metric, who, _REMEDY)
         self._keep(*chained(_native.Division(triangle, n), n), n)
         return self

@@ -29,6 +29,10 @@ LARGEST_TRIANGLE = 1 << 29
 """Bytes of dissimilarities that Ward's linkage takes to save time, where there are many columns."""
 Chain = _native.LinkageChain | _native.WardChain | _native.Division
 _NO_CORE = np.empty(0)
+_REMEDY = (
+    "Use linkage='ward' or 'single' with a distance of th.distances such as 'euclidean', which "
+    "need memory in proportion to n; or fewer rows."
+)
 
 
 def merged(rows: Array, metric: Any, linkage: str, who: str) -> tuple[Array, Array]:
@@ -38,7 +42,7 @@ def merged(rows: Array, metric: Any, linkage: str, who: str) -> tuple[Array, Arr
     distance = distance_of(metric, rows, who)
     if linkage == "single" and isinstance(distance, Termwise):
         return _single(rows, distance)
-    triangle = triangle_of(rows, distance, metric, who)
+    triangle = triangle_of(rows, distance, metric, who, _REMEDY)
     if linkage == "single":
         found = _empty(len(rows))
         _native.spanning_tree_given(triangle, _NO_CORE, *found)
