@@ -132,9 +132,9 @@ class Division {
             open_[next] = open_.back(); // clusters of one row are done
             open_.pop_back();
             if (middle - whole.begin > 1)
-                open_.push_back(measured(whole.begin, middle));
+                open_.push_back(part_of(whole, whole.begin, middle));
             if (whole.end - middle > 1)
-                open_.push_back(measured(middle, whole.end));
+                open_.push_back(part_of(whole, middle, whole.end));
         }
         return n_ - 1 - splits_.size();
     }
@@ -153,6 +153,11 @@ class Division {
         return values_.data()[n_ * a - a * (a + 1) / 2 + (b - a - 1)];
     }
 
+    // Equal rows are split one by one, so that looking at all their pairs each time costs O(n³).
+    Group part_of(const Group &whole, std::size_t begin, std::size_t end) const {
+        return whole.diameter == 0.0 ? Group{begin, end, 0.0} : measured(begin, end);
+    }
+
     Group measured(std::size_t begin, std::size_t end) const {
         double largest = 0.0;
         for (std::size_t i = begin; i < end; ++i)
@@ -166,6 +171,11 @@ class Division {
     // the place where the group begins; both parts keep the order of their rows.
     std::size_t split(const Group &whole) {
         const std::size_t size = whole.end - whole.begin;
+        if (whole.diameter == 0.0) { // the first row leaves, and no other follows
+            const auto first = order_.begin() + static_cast<std::ptrdiff_t>(whole.begin);
+            std::rotate(first, first + 1, first + static_cast<std::ptrdiff_t>(size));
+            return whole.end - 1;
+        }
         const std::size_t *rows = order_.data() + whole.begin;
         std::vector<double> rest(size, 0.0), away(size, 0.0);
         std::vector<char> gone(size, 0);
