@@ -1,7 +1,5 @@
 """Hierarchies of clusters: worked numbers, SciPy and scikit-learn as oracles, bad input."""
 
-from time import process_time
-
 import numpy as np
 import pytest
 import scipy.cluster.hierarchy as scipy_hierarchy
@@ -224,16 +222,8 @@ def test_divisions_find_separate_groups():
     assert th.DivisiveClustering(3).fit(np.ones((9, 2))).heights_.max() == 0.0
 
 
-def test_equal_rows_are_divided_in_little_time():
-    def seconds(X):
-        start = process_time()
-        model = th.DivisiveClustering(3).fit(X)
-        return process_time() - start, model
-
-    seconds(LINE)  # imports
-    distinct, _ = seconds(heap(1000, 2))
-    equal, model = seconds(np.ones((1000, 2)))
-    assert equal < 10 * distinct + 0.2  # looking at all pairs for each division takes 1 s
+def test_equal_rows_are_divided_from_the_last_on():
+    model = th.DivisiveClustering(3).fit(np.ones((1000, 2)))
     assert model.children_[:3].tolist() == [[998, 999], [997, 1000], [996, 1001]]
     assert model.labels_[:4].tolist() == [1, 2, 0, 0]
 
