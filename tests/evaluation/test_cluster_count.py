@@ -61,5 +61,5 @@ def test_bad_parameters(change, words):
 def test_bad_rows():
     with pytest.raises(ValueError, match="NaN"):
         th.how_many_clusters([[0.0], [np.nan], [1.0]], k_max=1)
-    with pytest.raises(ValueError, match="1 distinct rows"):
+    with pytest.raises(ValueError, match="1 distinct row,"):
         th.how_many_clusters(np.ones((20, 2)), k_max=2)

@@ -64,6 +64,7 @@ def test_golden_files_of_the_first_format_hold_earlier_paths():
     assert any(f'"{path}"' in each for each in text for path in earlier_paths())
 
 
+@pytest.mark.filterwarnings("ignore:FastICA")
 def test_a_file_holds_no_path_of_a_module(tmp_path):
     for name, model in models():
         th.save(model, tmp_path / "model.theta")

@@ -14,7 +14,7 @@ from thetahat.data.source import rows_per_block
 N, D = 20_000, 6
 TO_TOLERANCE = {"HuberRegressor", "LinearSVC"}
 """Models that start from a fit to some of the rows if these are in memory."""
-BY_ORDER = {"SGDClassifier", "SGDRegressor", "Perceptron"}
+BY_ORDER = {"SGDClassifier", "SGDRegressor", "Perceptron", "MLPClassifier", "MLPRegressor"}
 """Models that shuffle the rows of a file within each block."""
 MODELS = {
     name: kind._example()

@@ -120,8 +120,8 @@ class MLPRegressor(RegressorMixin, TrainedNetwork):
                 f"{who}: {type(loss).__name__} has no derivative, which training needs. Use a "
                 "loss with a gradient, such as 'squared_error' or 'huber'."
             )
-        if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not hasattr(y, "toarray"):
-            y = np.ravel(y)
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 and not hasattr(y, "toarray"):
+            y = np.asarray(y)[:, 0]
         source = self._open(X, y, sample_weight)
         require_squares_of_target(source, who=who)
         if loss.targets is not Targets.REAL:

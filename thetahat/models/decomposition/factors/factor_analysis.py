@@ -138,8 +138,6 @@ class FactorAnalysis(Watched, Likelihood, Novelty, Projection):
         "iterated_power": whole(0),
         "rotation": one_of("varimax", "quartimax") | none,
     }
-    _generative = True
-    _parametric = True
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorAnalysis:

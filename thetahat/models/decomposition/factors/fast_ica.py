@@ -151,8 +151,6 @@ class FastICA(Watched, Projection):
         "w_init": _square | none,
         "whiten_solver": one_of("svd", "eigh"),
     }
-    _generative = False
-    _parametric = True
 
     @classmethod
     def _example(cls) -> FastICA:

@@ -167,7 +167,7 @@ class NMF(Watched, Projection):
     @classmethod
     def _example(cls) -> Any:
         """Fewer components than columns: an exact factorisation takes thousands of iterations."""
-        return cls(2)
+        return cls(2, max_iter=2000)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

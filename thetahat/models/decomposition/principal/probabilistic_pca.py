@@ -119,8 +119,6 @@ class ProbabilisticPCA(Watched, GaussianSubspace):
         "tol": at_least(0),
         "max_iter": whole(1),
     }
-    _generative = True
-    _parametric = True
     _streams = False
     _leaves_out_missing = True
 
