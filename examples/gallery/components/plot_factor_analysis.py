@@ -42,6 +42,7 @@ axes[2].axhline(np.sqrt(principal.noise_variance_), color="C1", label="principal
 axes[2].set(title="noise of the columns", xlabel="question", ylabel="standard deviation")
 axes[2].legend()
 figure.tight_layout()
+plt.show()
 
 # %%
 # Both are Gaussian models of the rows, so their likelihood of new rows can be compared.

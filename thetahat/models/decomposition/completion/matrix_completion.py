@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, replace
-from functools import partial
 from itertools import product
 from typing import Any, ClassVar
 
@@ -191,15 +190,21 @@ default="als"
         self.__dict__.pop("cv_errors_", None)
         best = self._chosen(entries, settings) if len(settings) > 1 else settings[0]
         plan = plan_of(entries, best, type(self).__name__)
-        attributes = partial(_attributes, plan=plan, dtype=source.dtype)
+        filled = offsets_by(self.fill, entries)
+        kept = {
+            "alpha_": float(best.alpha),
+            "_fill_mean": filled.mean,
+            "_fill_columns": filled.columns.astype(source.dtype),
+        }
+
+        def attributes(theta: Array) -> dict[str, Any]:
+            return kept | _attributes(theta, plan=plan, dtype=source.dtype)
+
         with self._watching(self.max_iter, attributes, X, y) as watch:
             solution = plan.run(best, watch)
         self.__dict__.update(attributes(solution.theta))
         # The parameters of the solver may be a matrix as large as X.
         self.solution_ = replace(solution, theta=self.components_)
-        self.alpha_ = float(best.alpha)
-        filled = offsets_by(self.fill, entries)
-        self._fill_mean, self._fill_columns = filled.mean, filled.columns.astype(source.dtype)
         self.n_iter_ = max(1, solution.steps)
         self._warn_unless_converged()
         return self

@@ -166,8 +166,8 @@ class NMF(Watched, Projection):
 
     @classmethod
     def _example(cls) -> Any:
-        """Fewer components than columns: an exact factorisation takes thousands of iterations."""
-        return cls(2, max_iter=2000)
+        """One component, whose optimum is unique; others depend on rounding errors of the start."""
+        return cls(1, init="random")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
