@@ -28,6 +28,7 @@ for row, (name, pictures) in enumerate((("seen", test), ("completed", full), ("t
     for axis, picture in zip(axes[row], pictures, strict=False):
         axis.imshow(np.ma.masked_invalid(picture.reshape(8, 8)), cmap="gray_r", vmin=0, vmax=16)
         axis.set(xticks=[], yticks=[], facecolor="#f2c14e")
+plt.show()
 
 # %%
 # The likelihood of the observed pixels of new pictures compares numbers of components without any

@@ -30,6 +30,7 @@ for axis in axes.flat:
     axis.set(xticks=[], yticks=[])
 figure.text(0.29, 0.93, "non-negative parts", ha="center")
 figure.text(0.74, 0.93, "principal components (red +, blue −)", ha="center")
+plt.show()
 
 # %%
 # A digit is the sum of a few parts. The objective falls in every iteration, for the squared error
@@ -56,3 +57,4 @@ for name, fitted in (("squared error", model), ("Kullback–Leibler", counts)):
 axes[6].set(xlabel="iteration", title="objective / first")
 axes[6].legend(fontsize=7)
 figure.tight_layout()
+plt.show()

@@ -47,6 +47,7 @@ for axis, title, rows in (
     axis.set(title=title, yticks=[])
 axes[3].set(xlabel="time")
 figure.tight_layout()
+plt.show()
 
 # %%
 # Correlations of each signal with the component that is most like it, and how far the components
