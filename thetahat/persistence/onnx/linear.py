@@ -13,6 +13,7 @@ from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.likelihood import Poisson
 from thetahat.mathematics.losses.links import Link
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
+from thetahat.models.linear.generalized.poisson_regressor import PoissonRegressor
 from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier
 from thetahat.persistence.onnx.graph import Graph
 from thetahat.persistence.onnx.heads import (
@@ -38,7 +39,7 @@ def regression(model: Any, graph: Graph) -> Outputs:
     """ŷ = z, or its mean under the link of the loss."""
     z, width = raw(model, graph)
     loss = getattr(model, "loss_", None)
-    if type(model).__name__ == "PoissonRegressor":
+    if isinstance(model, PoissonRegressor):
         loss = Poisson()
     if isinstance(loss, Loss) and loss.link is not Link.IDENTITY:
         z = mean(graph, z, loss, type(model).__name__)
