@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -327,9 +328,9 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         z = predictor.raw(rows.X, theta)
         return self._held_out_score(head.loss, np.asarray(rows.y), z, rows.weight)
 
+    @abstractmethod
     def _held_out_score(self, loss: Loss, y: Array, z: Array, weight: Array | None) -> float:
         """The score of raw predictions of held-out rows; greater is better."""
-        raise NotImplementedError
 
 
 def _counted_rows(source: Source, who: str) -> Source:
