@@ -1,74 +1,105 @@
 // thetahat._native: the compiled kernels that complement matrix products.
 
-#include "cluster/linkage.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
+
+// A file of kernels defines a function bind_NAME that adds them to the module; NAME stands here.
+// clang-format off
+#define THETAHAT_KERNELS(X) \
+    /* cluster */ \
+    X(cluster_sums) \
+    X(graph_linkage) \
+    X(hierarchy) \
+    X(linkage_chain) \
+    X(mixture_pass) \
+    X(nearest_centres) \
+    X(spanning_near) \
+    X(spanning_tree) \
+    X(ward_chain) \
+    /* core */ \
+    X(combine_rows) \
+    X(ranked_median) \
+    X(weighted_median) \
+    /* descent */ \
+    X(class_dual) \
+    X(dual_coordinates) \
+    X(plane_weights) \
+    X(sgd_epoch) \
+    /* factors */ \
+    X(contrast_values) \
+    X(nonnegative_rows) \
+    /* graphical */ \
+    X(precision_direction) \
+    /* graphs */ \
+    X(shortest_paths) \
+    /* kernels */ \
+    X(kernel_sums) \
+    X(smo) \
+    /* linalg */ \
+    X(class_moments) \
+    X(class_rows) \
+    X(diagonal_gaussians) \
+    X(leave_one_out) \
+    X(pack_rows) \
+    X(refine) \
+    X(root_weighted) \
+    X(sparse_gram) \
+    /* losses */ \
+    X(class_slopes) \
+    X(compiled_newton) \
+    X(huber_sums) \
+    X(row_losses) \
+    X(smoothed_kinks) \
+    /* manifold */ \
+    X(isotonic) \
+    X(stress) \
+    /* neighbors */ \
+    X(density_sums) \
+    X(near_products) \
+    X(near_sparse) \
+    X(nearest_rows) \
+    X(neighbor_graph) \
+    X(pair_distances) \
+    /* neural */ \
+    X(adam_step) \
+    /* sparse */ \
+    X(best_subsets) \
+    X(coarse_columns) \
+    X(coordinate_descent) \
+    X(correlate) \
+    X(exchange_columns) \
+    X(gram_path) \
+    X(lasso_gap) \
+    X(least_angles) \
+    X(matching_pursuit) \
+    X(sparse_codes) \
+    X(sweep_path) \
+    X(task_descent) \
+    X(working_sets) \
+    /* trees */ \
+    X(bins) \
+    /* trees/density */ \
+    X(density_tree) \
+    /* trees/exact */ \
+    X(sorted_columns) \
+    X(statistic_tree) \
+    X(stump) \
+    /* trees/forest */ \
+    X(forest) \
+    X(forest_columns) \
+    /* trees/gradient */ \
+    X(gradient_tree) \
+    X(leaf_constants) \
+    /* trees/prediction */ \
+    X(walk)
+// clang-format on
+
+namespace thetahat {
+#define THETAHAT_DECLARE(name) void bind_##name(nb::module_ &module);
+THETAHAT_KERNELS(THETAHAT_DECLARE)
+} // namespace thetahat
 
 NB_MODULE(_native, module) {
     module.doc() = "Compiled kernels: pure functions on typed, contiguous arrays.";
-    thetahat::bind_pack_rows(module);
-    thetahat::bind_class_rows(module);
-    thetahat::bind_sparse_gram(module);
-    thetahat::bind_root_weighted(module);
-    thetahat::bind_row_losses(module);
-    thetahat::bind_huber_sums(module);
-    thetahat::bind_gram_path(module);
-    thetahat::bind_sweep_path(module);
-    thetahat::bind_smoothed_kinks(module);
-    thetahat::bind_coordinate_descent(module);
-    thetahat::bind_leave_one_out(module);
-    thetahat::bind_sgd_epoch(module);
-    thetahat::bind_refine(module);
-    thetahat::bind_matching_pursuit(module);
-    thetahat::bind_sparse_codes(module);
-    thetahat::bind_best_subsets(module);
-    thetahat::bind_least_angles(module);
-    thetahat::bind_dual_coordinates(module);
-    thetahat::bind_class_dual(module);
-    thetahat::bind_plane_weights(module);
-    thetahat::bind_correlate(module);
-    thetahat::bind_coarse_columns(module);
-    thetahat::bind_combine_rows(module);
-    thetahat::bind_working_sets(module);
-    thetahat::bind_lasso_gap(module);
-    thetahat::bind_task_descent(module);
-    thetahat::bind_stump(module);
-    thetahat::bind_exchange_columns(module);
-    thetahat::bind_compiled_newton(module);
-    thetahat::bind_walk(module);
-    thetahat::bind_density_tree(module);
-    thetahat::bind_weighted_median(module);
-    thetahat::bind_forest_columns(module);
-    thetahat::bind_ranked_median(module);
-    thetahat::bind_leaf_constants(module);
-    thetahat::bind_forest(module);
-    thetahat::bind_bins(module);
-    thetahat::bind_class_slopes(module);
-    thetahat::bind_gradient_tree(module);
-    thetahat::bind_sorted_columns(module);
-    thetahat::bind_statistic_tree(module);
-    thetahat::bind_density_sums(module);
-    thetahat::bind_nearest_rows(module);
-    thetahat::bind_neighbor_graph(module);
-    thetahat::bind_near_products(module);
-    thetahat::bind_near_sparse(module);
-    thetahat::bind_pair_distances(module);
-    thetahat::bind_smo(module);
-    thetahat::bind_class_moments(module);
-    thetahat::bind_diagonal_gaussians(module);
-    thetahat::bind_precision_direction(module);
-    thetahat::bind_nearest_centres(module);
-    thetahat::bind_cluster_sums(module);
-    thetahat::bind_shortest_paths(module);
-    thetahat::bind_stress(module);
-    thetahat::bind_isotonic(module);
-    thetahat::bind_mixture_pass(module);
-    thetahat::bind_adam_step(module);
-    thetahat::bind_linkage_chain(module);
-    thetahat::bind_ward_chain(module);
-    thetahat::bind_spanning_near(module);
-    thetahat::bind_spanning_tree(module);
-    thetahat::bind_graph_linkage(module);
-    thetahat::bind_hierarchy(module);
-    thetahat::bind_contrast_values(module);
-    thetahat::bind_nonnegative_rows(module);
+#define THETAHAT_BIND(name) thetahat::bind_##name(module);
+    THETAHAT_KERNELS(THETAHAT_BIND)
 }

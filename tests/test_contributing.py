@@ -49,7 +49,6 @@ RECIPES = {
         "thetahat/methods.toml",
     ],
     "a compiled kernel (C++)": [
-        "native/kernels.hpp",
         "native/module.cpp",
         "thetahat/_native.pyi",
         "tests/reference/",

@@ -10,10 +10,11 @@
 // A row that lies within half the distance between its centre and a candidate cannot be nearer to
 // the candidate: reach[candidate, centre] is the square of that half.
 
+#include <algorithm>
 #include <vector>
 
 #include "cluster/squared_distance.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

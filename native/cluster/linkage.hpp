@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 
@@ -30,12 +30,5 @@ inline void copy_merges(const Merges &merges, Vector<std::int64_t> left, Vector<
 }
 
 } // namespace cluster
-
-void bind_linkage_chain(nb::module_ &module);
-void bind_ward_chain(nb::module_ &module);
-void bind_spanning_near(nb::module_ &module);
-void bind_spanning_tree(nb::module_ &module);
-void bind_graph_linkage(nb::module_ &module);
-void bind_hierarchy(nb::module_ &module);
 
 } // namespace thetahat

@@ -14,13 +14,14 @@
 // added in order, so the sums do not depend on the number of threads. Products may be fused: no
 // decision depends on their last bits.
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
 #include "core/exponential.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

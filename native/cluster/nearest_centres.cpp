@@ -14,12 +14,13 @@
 // those of a full search, bit for bit. Each row writes its own entries; sums over rows are taken in
 // the order of the rows (cluster_sums).
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "cluster/squared_distance.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

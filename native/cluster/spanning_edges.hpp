@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat::cluster {
 

@@ -1,9 +1,10 @@
 // A combination of some rows of a matrix, read in place, by one thread.
 
+#include <algorithm>
 #include <vector>
 
 #include "core/row_combination.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/simd4.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

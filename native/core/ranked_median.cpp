@@ -8,13 +8,14 @@
 // summed in the order of the ranks within each row, and blocks of rows, distributed over threads,
 // write disjoint entries, so the bits do not depend on the number of threads.
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -8,11 +8,12 @@
 // distributed over threads, write disjoint entries, so the bits do not depend on their number. NaN
 // counts as larger than every number.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "core/rows.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "losses/losses.hpp"
 
 namespace thetahat {

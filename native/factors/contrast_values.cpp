@@ -11,9 +11,10 @@
 // eight lanes and then in the order of the pieces, on the calling thread, so that they depend on
 // the shape of u alone.
 
+#include <algorithm>
 #include <cmath>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "neighbors/gaussian_values.hpp"
 
 namespace thetahat {

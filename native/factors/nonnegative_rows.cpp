@@ -12,7 +12,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "core/views.hpp"
 #include "graphical/precision_jump.hpp"
-#include "kernels.hpp"
 
 namespace thetahat {
 

@@ -10,7 +10,6 @@
 
 #include "core/parallel.hpp"
 #include "core/views.hpp"
-#include "kernels.hpp"
 
 namespace thetahat {
 

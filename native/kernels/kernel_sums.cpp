@@ -8,6 +8,7 @@
 // Distances are ‖x‖² + ‖z‖² − 2·xᵀz, a third of the operations, where γ(‖x‖² + ‖z‖²) is so small
 // that rounding has next to no influence on the kernel, and sums of squared differences elsewhere.
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -17,7 +18,7 @@
 #include <immintrin.h>
 #endif
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "kernels/gram_rows.hpp"
 
 namespace thetahat {

@@ -3,7 +3,7 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "kernels/smo.hpp"
 
 namespace thetahat {
@@ -173,11 +173,8 @@ template <typename T> void bind_cached(nb::module_ &module) {
 
 } // namespace smo
 
-void bind_kernel_sums(nb::module_ &module);
-
 void bind_smo(nb::module_ &module) {
     using namespace smo;
-    bind_kernel_sums(module);
     bind_cached<float>(module);
     bind_cached<double>(module);
     define(module, "smo_columns", &on_columns<float, float>, nb::arg("columns").noconvert(),

@@ -7,10 +7,11 @@
 // second squares differences from the mean. Every sum is added in the order of the rows by one
 // thread; the caller distributes blocks of rows over threads and merges them in order.
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

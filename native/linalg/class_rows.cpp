@@ -6,7 +6,9 @@
 // One pass, on one thread: every entry of the sums adds its rows in their order, so that the bits
 // do not depend on the number of threads, which work on different blocks.
 
-#include "kernels.hpp"
+#include <algorithm>
+
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -5,9 +5,10 @@
 // copied to contiguous float64, so that every class is read once per tile. Every entry of the
 // output is one sum over the columns, in a fixed order of partial sums.
 
+#include <algorithm>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

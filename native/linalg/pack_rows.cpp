@@ -4,7 +4,9 @@
 // contiguous float64 (or float32), so that a centred, weighted product over the block is a single
 // symmetric rank-k update. Each entry is computed separately, so there is no order of sums.
 
-#include "kernels.hpp"
+#include <algorithm>
+
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

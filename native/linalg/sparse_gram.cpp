@@ -3,7 +3,7 @@
 // Rows are added in order by one thread, so the order of sums is fixed; the caller distributes
 // blocks of rows over threads. Cost: Σ_i nnz_i² / 2 multiply-adds.
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

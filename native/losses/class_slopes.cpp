@@ -13,7 +13,7 @@
 
 #include "core/exponential.hpp"
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

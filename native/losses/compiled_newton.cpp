@@ -16,9 +16,10 @@
 // newton_direction computes only the direction, for a given H. It is so short that it keeps the
 // interpreter's lock.
 
+#include <algorithm>
 #include <nanobind/stl/tuple.h>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "linalg/newton_direction.hpp"
 #include "losses/row_sums.hpp"
 

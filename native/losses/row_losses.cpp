@@ -3,7 +3,7 @@
 //     loss_sums     Σ w ℓ(y, z)  and  Σ w ∂ℓ/∂z·x̃: value and gradient
 //     curved_gram   Σ w ∂²ℓ/∂z²·x̃ x̃ᵀ: the Hessian, or the part of some entries of θ
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "losses/row_sums.hpp"
 
 namespace thetahat {

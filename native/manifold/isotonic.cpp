@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/views.hpp"
-#include "kernels.hpp"
 
 namespace thetahat {
 

@@ -10,12 +10,12 @@
 // sums, and the sums of the points are added in their order, so the number of threads does not
 // change a bit. No further matrix of n² numbers is made.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "core/parallel.hpp"
 #include "core/views.hpp"
-#include "kernels.hpp"
 
 namespace thetahat {
 

@@ -22,7 +22,7 @@
 #include <cmath>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "neighbors/gaussian_values.hpp"
 #include "neighbors/local_moments.hpp"
 #include "neighbors/nearest_list.hpp"

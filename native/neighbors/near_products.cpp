@@ -4,8 +4,10 @@
 // Neighbours come in the arrays `distance` and `row`, which are empty (infinity) before the first
 // block of rows and in the order of NearestList between the blocks.
 
+#include <algorithm>
+
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "neighbors/metrics.hpp"
 #include "neighbors/near_filter.hpp"
 #include "neighbors/within_result.hpp"

@@ -4,8 +4,10 @@
 // from the transposed rows, so that only common entries are visited. Each query writes its own part
 // of the result, so the number of threads does not change a bit.
 
+#include <algorithm>
+
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "neighbors/near_filter.hpp"
 #include "neighbors/within_result.hpp"
 

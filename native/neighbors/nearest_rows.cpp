@@ -14,7 +14,7 @@
 #include <numeric>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "neighbors/density_sums.hpp"
 #include "neighbors/local_moments.hpp"
 #include "neighbors/nearest_list.hpp"

@@ -18,7 +18,7 @@
 #include <limits>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "neighbors/metrics.hpp"
 #include "neighbors/nearest_list.hpp"
 #include "neighbors/proximity_graph.hpp"

@@ -5,13 +5,14 @@
 // The columns of Y lie together, so that the inner loop visits many rows of Y with one value of x.
 // Sums are over columns in their order, whatever the threads: each piece writes its own rows.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string_view>
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

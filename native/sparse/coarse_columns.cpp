@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/dots.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

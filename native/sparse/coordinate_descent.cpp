@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "sparse/coordinate_sweep.hpp"
 
 namespace thetahat {

@@ -7,7 +7,7 @@
 // caller may distribute blocks of columns over threads without changing a bit.
 
 #include "core/dots.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

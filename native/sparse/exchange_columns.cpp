@@ -1,7 +1,7 @@
 // Binding of exchange_columns.hpp.
 
 #include "sparse/exchange_columns.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "sparse/gram_jumps.hpp"
 
 namespace thetahat {

@@ -7,7 +7,7 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "sparse/lasso_gap.hpp"
 
 namespace thetahat {

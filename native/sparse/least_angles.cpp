@@ -13,7 +13,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

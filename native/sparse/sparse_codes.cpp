@@ -13,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "sparse/coordinate_sweep.hpp"
 
 namespace thetahat {

@@ -16,7 +16,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "sparse/coordinate_sweeps.hpp"
 
 namespace thetahat {

@@ -14,7 +14,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "core/dots.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -10,7 +10,7 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "sparse/coordinate_sweeps.hpp"
 #include "sparse/gram_jumps.hpp"
 

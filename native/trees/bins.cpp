@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "trees/arrays.hpp"
 
 namespace thetahat {

@@ -1,9 +1,10 @@
 // Python interface of density trees: growing a tree, and the Gaussian responses of its leaves.
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "trees/arrays.hpp"
 #include "trees/density/density_engine.hpp"
 

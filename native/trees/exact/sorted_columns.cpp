@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

@@ -5,13 +5,14 @@
 // were postponed. If the order of growth matters (best first), the whole tree is grown node by
 // node.
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "trees/arrays.hpp"
 #include "trees/exact/absolute.hpp"
 #include "trees/exact/statistic_engine.hpp"

@@ -17,10 +17,11 @@
 // Columns are distributed over threads; one thread computes the sums of a column in a fixed order,
 // and bins are excluded by the best score at the ends of all bins, which is known before.
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "trees/arrays.hpp"
 #include "trees/criteria.hpp"
 #include "trees/exact/sorted_columns.hpp"

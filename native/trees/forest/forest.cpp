@@ -4,11 +4,12 @@
 // thresholds that its nodes try. Threads grow whole trees, and the trees are joined in the order of
 // the seeds, so the bits do not depend on the number of threads. The GIL is released throughout.
 
+#include <algorithm>
 #include <string>
 
 #include <nanobind/stl/string.h>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "trees/arrays.hpp"
 #include "trees/forest/forest_columns.hpp"
 #include "trees/forest/forest_growing.hpp"

@@ -2,10 +2,11 @@
 
 #include "trees/forest/forest_columns.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "trees/exact/sorted_columns.hpp"
 
 namespace thetahat {

@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "trees/arrays.hpp"
 #include "trees/gradient/gradient_engine.hpp"
 #include "trees/gradient/leaf_bounds.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 

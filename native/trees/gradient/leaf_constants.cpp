@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "trees/gradient/leaf_bounds.hpp"
 
 namespace thetahat {

@@ -9,13 +9,14 @@
 // threads. Each entry of `out` is summed by one thread in the order of the trees, so the bits do
 // not depend on the number of threads.
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "kernels.hpp"
+#include "core/views.hpp"
 #include "trees/prediction/small_trees.hpp"
 #include "trees/prediction/walk.hpp"
 
