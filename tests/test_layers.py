@@ -25,6 +25,9 @@ LAYERS = [
     "persistence",
     "catalog",
     "registry",
+    "migration",
+    "sklearn",
+    "patch",
     "interfaces",
     "__main__",
 ]

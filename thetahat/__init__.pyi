@@ -45,6 +45,8 @@ from thetahat.mathematics.optimizers.loop import minimise as minimise
 from thetahat.mathematics import penalties as penalties
 from thetahat.mathematics import smoothing as smoothing
 from thetahat.mathematics import structures as structures
+from thetahat.migration.patching import patch_sklearn as patch_sklearn
+from thetahat.migration.patching import unpatch_sklearn as unpatch_sklearn
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
 from thetahat.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
@@ -456,6 +458,7 @@ __all__ = [
     "orthogonal_mp",
     "orthogonal_mp_gram",
     "partial_dependence",
+    "patch_sklearn",
     "penalties",
     "plot_tree",
     "precision_recall_curve",
@@ -480,6 +483,7 @@ __all__ = [
     "theory",
     "to_onnx",
     "tree_regions",
+    "unpatch_sklearn",
     "unstandardize",
     "validation_curve",
 ]

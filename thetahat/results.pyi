@@ -29,6 +29,7 @@ from thetahat.mathematics.lowrank.decompositions import Eigen as Eigen
 from thetahat.mathematics.lowrank.decompositions import SVD as SVD
 from thetahat.mathematics.optimizers.solution import Outcome as Outcome
 from thetahat.mathematics.optimizers.solution import Solution as Solution
+from thetahat.migration.patching import Swapped as Swapped
 from thetahat.models.cluster.hierarchy.dendrogram import Dendrogram as Dendrogram
 from thetahat.models.linear.bayesian.posterior import PosteriorSummary as PosteriorSummary
 from thetahat.models.linear.inference.least_squares_evidence import LinearSummary as LinearSummary
@@ -79,6 +80,7 @@ __all__ = [
     "Search",
     "Solution",
     "StagedCurve",
+    "Swapped",
     "Taxonomy",
     "Threshold",
     "TreeRegions",

@@ -61,8 +61,19 @@ class Estimator(BaseEstimator):
     _everyday_params: ClassVar[dict[str, Any]] = {}
     """Parameters for such a trial that keep the fit fast for tables of any length."""
 
+    _stands_for: ClassVar[type | None] = None
+    """The class of scikit-learn whose place this one has taken in scikit-learn itself."""
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")
+
+    def __setstate__(self, state: Any) -> None:
+        theirs: Any = vars(type(self)).get("_stands_for")
+        if theirs is not None and "_sklearn_version" in state:  # a pickle of that class
+            self.__class__ = theirs
+            theirs.__setstate__(self, state)
+        else:
+            super().__setstate__(state)
 
     def _check_loaded(self) -> None:
         """Check attributes read from a file, where the model is not tried when it is loaded."""

@@ -1,0 +1,53 @@
+"""The names that this library and scikit-learn share."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from types import ModuleType
+from typing import Any
+
+import sklearn
+
+import thetahat
+from thetahat._public import NAMES
+
+MODELS = "thetahat.models."
+
+
+def replacement(value: Any) -> Any:
+    """What this library has for a class or function of scikit-learn; the value itself if nothing.
+
+    Models and the functions beside them have the same parameters here if they have the same name.
+    Functions that evaluate models do not: ``th.roc_curve`` is not ``sklearn.metrics.roc_curve``.
+    """
+    if not (inspect.isclass(value) or inspect.isroutine(value)):
+        return value
+    name, module = getattr(value, "__name__", ""), getattr(value, "__module__", None) or ""
+    if module.startswith("sklearn.") and NAMES.get(name, "").startswith(MODELS):
+        return getattr(thetahat, name)
+    return value
+
+
+def shared_names() -> dict[ModuleType, dict[str, Any]]:
+    """Per public package of scikit-learn, its names that this library has, with the values here.
+
+    All of these packages are imported first, so that no module of scikit-learn that is loaded later
+    finds other classes than its own.
+    """
+    found = {}
+    for each in pkgutil.iter_modules(sklearn.__path__):
+        if each.name not in sklearn.__all__:
+            continue
+        package = importlib.import_module(f"sklearn.{each.name}")
+        public = vars(package).get("__all__")
+        names = {
+            name: ours
+            for name, theirs in vars(package).items()
+            if (ours := replacement(theirs)) is not theirs
+            and (theirs.__module__ == package.__name__ if public is None else name in public)
+        }
+        if names:
+            found[package] = names
+    return found
