@@ -1,15 +1,19 @@
 """What the README shows is what happens."""
 
+import os
 import re
-from pathlib import Path
+import subprocess
+import sys
+import venv
 
-README = Path(__file__).parent.parent / "README.md"
+import pytest
+
+from tests.readme_example import README, example
 
 
 def test_the_example_runs(capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
     names = {}
-    exec(compile(code, "README.md", "exec"), names)
+    exec(compile(example(), "README.md", "exec"), names)
     printed = capsys.readouterr().out
     assert "(intercept)" in printed
     assert "newton because smooth" in printed
@@ -33,3 +37,33 @@ def test_the_commands_are_targets_of_the_makefile():
     makefile = (README.parent / "Makefile").read_text()
     for target in re.findall(r"(?:^    |`)make ([\w-]+)", README.read_text(), re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+@pytest.mark.slow
+def test_a_wheel_installs_in_an_empty_environment_and_runs_the_example(tmp_path):
+    def run(*command, **settings):
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, env=os.environ | settings
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout
+
+    pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation")
+    build = f"-Cbuild-dir={tmp_path / 'build'}"
+    run(*pip, "-w", "dist", build, str(README.parent), THETAHAT_PORTABLE="1")
+    (wheel,) = (tmp_path / "dist").glob("thetahat-*.whl")
+    venv.create(tmp_path / "empty", with_pip=True)
+    python = str(tmp_path / "empty" / "bin" / "python")
+    run(python, "-m", "pip", "install", str(wheel))
+    script = str(README.parent / "tests" / "readme_example.py")
+    assert "(intercept)" in run(python, "-I", script)
+
+
+def test_the_version_to_cite_is_this_one():
+    import thetahat as th
+
+    cited = re.search(
+        r"^version: (.*)$", (README.parent / "CITATION.cff").read_text(), re.MULTILINE
+    )
+    assert cited
+    assert cited[1] == th.__version__
