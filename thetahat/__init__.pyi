@@ -137,9 +137,11 @@ from thetahat.models.kernel.support.svc import SVC as SVC
 from thetahat.models.kernel.support.svr import SVR as SVR
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge as BayesianRidge
+from thetahat.models.linear.generalized.gamma_regressor import GammaRegressor as GammaRegressor
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression as LogisticRegression
 from thetahat.models.linear.generalized.logistic_regression_cv import LogisticRegressionCV as LogisticRegressionCV
 from thetahat.models.linear.generalized.poisson_regressor import PoissonRegressor as PoissonRegressor
+from thetahat.models.linear.generalized.tweedie_regressor import TweedieRegressor as TweedieRegressor
 from thetahat.models.linear.least_squares.generalized_least_squares import GeneralizedLeastSquares as GeneralizedLeastSquares
 from thetahat.models.linear.least_squares.linear_regression import LinearRegression as LinearRegression
 from thetahat.models.linear.least_squares.noise_reweighted import NoiseReweightedRegression as NoiseReweightedRegression
@@ -290,6 +292,7 @@ __all__ = [
     "FactorAnalysis",
     "FastICA",
     "FeatureMap",
+    "GammaRegressor",
     "GaussianMixture",
     "GaussianNB",
     "GaussianProcessClassifier",
@@ -408,6 +411,7 @@ __all__ = [
     "TransductiveSVM",
     "TransformedResponseRegressor",
     "TruncatedSVD",
+    "TweedieRegressor",
     "VoronoiEditing",
     "VotingClassifier",
     "VotingRegressor",

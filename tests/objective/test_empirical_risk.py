@@ -50,6 +50,7 @@ def draw(loss, n=60, d=3, seed=0):
     y = {
         Targets.REAL: score,
         Targets.NONNEGATIVE: rng.poisson(np.exp(score / 2)).astype(float),
+        Targets.POSITIVE: np.exp(score / 2),
         Targets.BINARY: (score > 0).astype(float),
         Targets.SIGNS: np.where(score > 0, 1.0, -1.0),
         Targets.CLASSES: np.digitize(score, [-0.5, 0.8]).astype(float),

@@ -21,6 +21,7 @@ def sample(loss):
     y = {
         Targets.REAL: draw.normal(size=30),
         Targets.NONNEGATIVE: draw.poisson(2.0, size=30),
+        Targets.POSITIVE: np.random.default_rng(1).gamma(2.0, size=30),
         Targets.BINARY: draw.integers(0, 2, size=30),
         Targets.SIGNS: draw.choice([-1.0, 1.0], size=30),
         Targets.CLASSES: draw.integers(0, 3, size=30),

@@ -14,6 +14,7 @@ ELSEWHERE = {
     "Tukey": [{"scale": 2.0}],
     "EpsilonInsensitive": [{"epsilon": 0.0}, {"epsilon": 1.0}],
     "SquaredEpsilonInsensitive": [{"epsilon": 1.0}],
+    "Tweedie": [{"power": 1.1}, {"power": 1.9}],
 }
 
 N_CLASSES = 4
@@ -54,6 +55,8 @@ def draw_targets(loss, n, rng):
             return rng.normal(scale=2.0, size=n)
         case Targets.NONNEGATIVE:
             return rng.poisson(2.0, size=n).astype(float)
+        case Targets.POSITIVE:
+            return rng.gamma(2.0, size=n)
         case Targets.BINARY:
             return rng.integers(0, 2, size=n).astype(float)
         case Targets.SIGNS:

@@ -12,6 +12,7 @@ from thetahat.mathematics.losses.targets import RULES, check_targets
 BAD = {
     Targets.REAL: [np.nan, np.inf, -np.inf],
     Targets.NONNEGATIVE: [-2.0, np.nan],
+    Targets.POSITIVE: [0.0, -2.0, np.nan],
     Targets.BINARY: [-1.0, 0.5, 2.0, np.nan],
     Targets.SIGNS: [0.0, 0.5, 2.0, np.inf],
     Targets.CLASSES: [-1.0, 0.5, np.nan],
@@ -26,7 +27,7 @@ def test_every_kind_of_target_has_a_rule():
 def test_good_targets_pass(loss):
     y, _ = draw(loss)
     check_targets(loss, y, who="Model")
-    check_targets(loss, np.round(y).astype(int), who="Model")
+    check_targets(loss, np.ceil(y).astype(int), who="Model")
     check_targets(loss, y.tolist(), who="Model")
 
 

@@ -107,6 +107,8 @@ def targets_of(loss, random):
             return 2.0 * random.integers(0, 2, N) - 1
         case Targets.NONNEGATIVE:
             return random.poisson(2.0, N).astype(float)
+        case Targets.POSITIVE:
+            return random.gamma(2.0, size=N)
     return random.standard_normal(N)
 
 

@@ -18,6 +18,7 @@ from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
 from thetahat.mathematics.losses.residual.redescending import Cauchy, Forsyth, Tukey
 from thetahat.mathematics.losses.residual.squared import Huber, Squared
 from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
+from thetahat.mathematics.losses.tweedie import Gamma, Tweedie
 from thetahat.mathematics.parts import part_named
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "EpsilonInsensitive",
     "Exponential",
     "Forsyth",
+    "Gamma",
     "Hinge",
     "Huber",
     "Logistic",
@@ -41,6 +43,7 @@ __all__ = [
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "Tukey",
+    "Tweedie",
     "ZeroOne",
     "named",
     "sigmoid",

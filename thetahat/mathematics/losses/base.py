@@ -11,6 +11,7 @@ of a network, or the running sum of boosted trees. The type of a loss shows what
 `Reweightable`          also ``irls_weight``: ψ(r)/r, so that ½·weight·r² touches ℓ from above
 `PiecewiseLinear`       also ``bends``: linear pieces, so that linear programming minimises it
 `UnboundedLikelihood`   also ``margins``: has no minimum where they can grow, which is reported
+`Deviance`              also ``saturated``: the loss at the best z, so that shares are explained
 ======================  =======================================================================
 
 A loss declares what else it provides by attributes and methods of its class. By default it provides
@@ -56,6 +57,7 @@ class Targets(Enum):
 
     REAL = "real numbers"
     NONNEGATIVE = "numbers ≥ 0"
+    POSITIVE = "numbers > 0"
     BINARY = "0 or 1"
     SIGNS = "−1 or +1"
     CLASSES = "class indices 0, 1, …, C−1"
@@ -187,6 +189,14 @@ class Curved(Smooth):
             direction = np.zeros_like(z)
             direction[:, column] = 1.0
             yield self.curvature_product(y, z, direction)
+
+
+class Deviance(Curved):
+    """Half the deviance of a distribution, up to a term of y."""
+
+    @abstractmethod
+    def saturated(self, y: Array) -> Array:
+        """The loss of each row at its best z, which is the term that the deviance lacks."""
 
 
 class Reweightable(Subdifferentiable):

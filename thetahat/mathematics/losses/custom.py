@@ -60,9 +60,10 @@ def loss(
         has the shape of y, or (n, C) for class targets; class targets are passed as integers.
     name : str, optional
         The name of the loss in messages. By default the name of the function.
-    targets : {"real", "nonnegative", "binary", "signs", "classes"} or Targets, default="real"
-        The values that y may have: any real numbers, numbers ≥ 0, labels 0 and 1, labels −1 and
-        +1, or class indices 0, …, C − 1. ``fit`` rejects other targets.
+    targets : {"real", "nonnegative", "positive", "binary", "signs", "classes"} or Targets, \
+            default="real"
+        The values that y may have: any real numbers, numbers ≥ 0, numbers > 0, labels 0 and 1,
+        labels −1 and +1, or class indices 0, …, C − 1. ``fit`` rejects other targets.
     link : {"identity", "logit", "log", "softmax", "sign"} or Link, default="identity"
         How the raw prediction z is converted to the mean of y, for example to a probability with
         "logit" or to a positive rate with "log".

@@ -21,6 +21,7 @@ Function = Callable[[Array, Array], Array]
 SAMPLE_TARGETS = {
     Targets.REAL: (-2.5, -1.0, -0.3, 0.0, 0.8, 2.0),
     Targets.NONNEGATIVE: (0.0, 0.5, 1.0, 2.0, 3.0, 6.0),
+    Targets.POSITIVE: (0.2, 0.5, 1.0, 2.0, 3.0, 6.0),
     Targets.BINARY: (0.0, 1.0),
     Targets.SIGNS: (-1.0, 1.0),
     Targets.CLASSES: (0.0, 1.0, 2.0),

@@ -14,7 +14,14 @@ from thetahat import _native
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned, in_floats, is_compiled
-from thetahat.mathematics.losses.base import Compiled, Curved, Loss, Targets, UnboundedLikelihood
+from thetahat.mathematics.losses.base import (
+    Compiled,
+    Curved,
+    Deviance,
+    Loss,
+    Targets,
+    UnboundedLikelihood,
+)
 from thetahat.mathematics.losses.constants import weighted_mean
 from thetahat.mathematics.losses.families import BERNOULLI, POISSON
 from thetahat.mathematics.losses.links import Link, capped_exponential, link, odds
@@ -84,7 +91,7 @@ class Logistic(Curved, UnboundedLikelihood):
 
 
 @dataclass(frozen=True)
-class Poisson(Curved, UnboundedLikelihood):
+class Poisson(Deviance, UnboundedLikelihood):
     """The Poisson loss for counts with a log link, ℓ(y, z) = e^z − y·z.
 
     This is the negative log-likelihood of a Poisson distribution with rate e^z, without the
@@ -128,6 +135,9 @@ class Poisson(Curved, UnboundedLikelihood):
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return link(Link.LOG, weighted_mean(y, weight))
+
+    def saturated(self, y: Array) -> Array:
+        return POISSON.saturated(np.asarray(y, dtype=np.float64))
 
     def margins(self, y: Array, z: Array) -> Array:
         """−z if y = 0, where the best rate is 0; −|z| if y > 0, where it is positive."""

@@ -30,6 +30,11 @@ RULES = {
     Targets.NONNEGATIVE: Rule(
         lambda xp, y: y >= 0, "negative", "Use LinearRegression or another loss for signed targets."
     ),
+    Targets.POSITIVE: Rule(
+        lambda xp, y: y > 0,
+        "not positive",
+        'Use loss="poisson" or "tweedie" for targets that can be 0, another loss for signed ones.',
+    ),
     Targets.BINARY: Rule(
         lambda xp, y: (y == 0) | (y == 1),
         "neither 0 nor 1",

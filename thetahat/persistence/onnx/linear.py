@@ -10,10 +10,9 @@ from thetahat.data.validation import is_sparse
 from thetahat.estimator.any_loss import AnyLoss
 from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.losses.base import Loss
-from thetahat.mathematics.losses.likelihood import Poisson
 from thetahat.mathematics.losses.links import Link
+from thetahat.models.linear.generalized.deviance_regressor import DevianceRegressor
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
-from thetahat.models.linear.generalized.poisson_regressor import PoissonRegressor
 from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier
 from thetahat.persistence.onnx.graph import Graph
 from thetahat.persistence.onnx.heads import (
@@ -39,8 +38,8 @@ def regression(model: Any, graph: Graph) -> Outputs:
     """ŷ = z, or its mean under the link of the loss."""
     z, width = raw(model, graph)
     loss = getattr(model, "loss_", None)
-    if isinstance(model, PoissonRegressor):
-        loss = Poisson()
+    if isinstance(model, DevianceRegressor):
+        loss = model._loss()
     if isinstance(loss, Loss) and loss.link is not Link.IDENTITY:
         z = mean(graph, z, loss, type(model).__name__)
     return numbers(graph, graph.flat(z) if width is None else z, width)

@@ -22,7 +22,7 @@ from thetahat.models.kernel.machine import KernelMachine
 from thetahat.models.kernel.support.classifier import SupportVectorClassifier
 from thetahat.models.kernel.support.regressor import SupportVectorRegressor
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge
-from thetahat.models.linear.generalized.poisson_regressor import PoissonRegressor
+from thetahat.models.linear.generalized.deviance_regressor import DevianceRegressor
 from thetahat.models.linear.least_squares.ridge_classifier import RidgeClassifier
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor
 from thetahat.models.neural.mlp_classifier import MLPClassifier
@@ -50,7 +50,7 @@ def _any_loss(model: Any, graph: Graph) -> Outputs:
 ROADS: dict[Any, Callable[[Any, Graph], Outputs]] = {
     LinearRegressor.predict: regression,
     BayesianRidge.predict: regression,
-    PoissonRegressor.predict: regression,
+    DevianceRegressor.predict: regression,
     SGDRegressor.predict: regression,
     LinearClassifier.predict: classification,
     RidgeClassifier.predict: classification,

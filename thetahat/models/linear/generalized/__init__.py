@@ -1,1 +1,1 @@
-"""Generalised linear models: logistic and Poisson regression."""
+"""Generalised linear models: logistic, Poisson, Gamma and Tweedie regression."""

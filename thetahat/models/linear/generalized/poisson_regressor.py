@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
 from typing import Any
 
-import numpy as np
-
-from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import at_least, boolean, one_of, whole
-from thetahat.estimator.watching import with_callbacks
-from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.families import family_of
 from thetahat.mathematics.losses.likelihood import Poisson
-from thetahat.mathematics.losses.targets import check_targets
-from thetahat.mathematics.penalties.norms import L2, NoPenalty
-from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
-from thetahat.models.linear.solver_names import GENERALIZED
-from thetahat.objective.empirical_risk import EmpiricalRisk
-from thetahat.objective.predictor import LinearPredictor
-from thetahat.objective.sums import Sums
+from thetahat.models.linear.generalized.deviance_regressor import DevianceRegressor
 
 
 @with_parameters
-class PoissonRegressor(LikelihoodInference, OneTargetRegressor):
+class PoissonRegressor(DevianceRegressor):
     """Poisson regression for counts and rates, with a log link and an L2 penalty.
 
     Formula: β̂, b̂ = argmin (Σ wᵢ dᵢ)/(2Σ wᵢ) + α/2·‖β‖² with the deviance dᵢ = 2(yᵢ log(yᵢ/μᵢ) −
@@ -36,21 +20,6 @@ class PoissonRegressor(LikelihoodInference, OneTargetRegressor):
 
     Cost: O(n d²) for each of about five Newton steps; O(n d) per iteration of L-BFGS with more than
     500 columns. In memory, sparse or out of core.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero.
-        Must be ≥ 0; 0 fits without a penalty.
-    solver : {"lbfgs", "newton-cholesky", "newton", "auto"}, default="lbfgs"
-        Solver to use. "auto" and scikit-learn's default "lbfgs" choose the fastest method for the
-        size of the data, which is Newton's method for few columns. "newton" and "newton-cholesky"
-        run Newton's method. To run L-BFGS in any case, use ``LinearModel(loss="poisson",
-        solver="lbfgs")``.
-    tol : float, default=1e-4
-        Tolerance of the solver. It stops when the largest entry of the gradient is at most `tol`,
-        multiplied by the mean of y if that is below 1, so that small rates are fitted as accurately
-        as large counts.
 
     Examples
     --------
@@ -62,125 +31,13 @@ class PoissonRegressor(LikelihoodInference, OneTargetRegressor):
     array([6.])
     """
 
-    _: KW_ONLY
-    alpha: float = 1.0
-    fit_intercept: bool = True
-    solver: str = "lbfgs"
-    max_iter: int = 100
-    tol: float = 1e-4
-    warm_start: bool = False
-    verbose: int = 0
-
-    _ranges = {  # noqa: RUF012
-        "alpha": at_least(0),
-        "fit_intercept": boolean,
-        "solver": one_of("lbfgs", "newton-cholesky", "newton", "auto"),
-        "max_iter": whole(1),
-        "tol": at_least(0),
-        "warm_start": boolean,
-    }
-    _against_separation = (
-        "Add a penalty, such as alpha=1.0, or drop the rows or columns that cause it"
-    )
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = True
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PoissonRegressor:
-        """Fit the Poisson regression.
+    def _loss(self) -> Poisson:
+        return Poisson()
 
-        Parameters
-        ----------
-        y : array-like of shape (n,), optional
-            Target values: counts or rates ≥ 0. Leave it out if X is a `Source`.
-        """
-        source = self._open(X, y, sample_weight)
-        self._require_counts(source)
-        penalty = L2(float(self.alpha)) if self.alpha > 0 else NoPenalty()
-        predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
-        mean = float(source.reduce(_target_sums).means()[0])
-        self._minimise(
-            EmpiricalRisk(predictor, Poisson(), penalty, source),
-            X,
-            y,
-            solver=GENERALIZED.get(self.solver, self.solver),
-            tolerance=self.tol * min(1.0, mean or 1.0),
-            max_steps=self.max_iter,
-            start=self._start(mean, source, predictor),
-        )
-        return self
-
-    def _require_counts(self, source: Source) -> None:
-        if isinstance(source, InMemory):
-            check_targets(Poisson(), source.y, who=type(self).__name__)
-            return
-        for block in source.blocks():
-            check_targets(Poisson(), block.y, who=type(self).__name__, start=block.start)
-
-    def _start(self, mean: float, source: Source, predictor: LinearPredictor) -> Array:
-        """Start at the best constant, or at the previous fit with ``warm_start``."""
-        if self.warm_start and hasattr(self, "coef_"):
-            return predictor.pack(np.asarray(self.coef_, dtype=np.float64), self.intercept_)
-        level = Poisson().best_constant(np.asarray(mean))
-        return predictor.pack(np.zeros(source.n_features), float(level))
-
-    def predict(self, X: Any) -> Array:
-        """Predict the mean of y: exp(xᵀβ + b). Cost: O(n d).
-
-        Returns
-        -------
-        y : array of shape (n,)
-            Predicted means, which are positive.
-        """
-        return Poisson().mean(self._raw(X))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Compute D², the explained share of the deviance. Cost: O(n d).
-
-        Formula: D² = 1 − D(y, μ)/D(y, ȳ).
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict. A `Source` brings its own target.
-        y : array-like of shape (n,), optional
-            True values of the target.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        score : float
-            1 for perfect predictions, 0 for predictions no better than the mean of y; NaN if y is
-            constant.
-        """
-        from sklearn.base import clone
-
-        rows = clone(self)._open(X, y, sample_weight)
-        self._require_counts(rows)
-        self._open_again(rows)
-        family, loss = family_of(Poisson()), Poisson()
-        assert family is not None
-
-        def summarise(block: Block) -> Sums:
-            weight = block.row_weights
-            y = np.asarray(block.y, dtype=np.float64)
-            losses = loss.value(y, np.asarray(self._raw_block(block), dtype=np.float64))
-            parts = (weight @ losses, weight @ family.saturated(y), weight @ y)
-            return Sums(float(weight.sum()), parts)
-
-        value, saturated, mean = rows.reduce(summarise).means()
-        null = float(loss.value(mean, loss.best_constant(mean)))
-        if not null - saturated > np.finfo(float).eps * max(mean, 1e-100):
-            return float("nan")
-        return float(1.0 - (value - saturated) / (null - saturated))
-
-
-def _target_sums(block: Block) -> Sums:
-    """Σ wy."""
-    y = np.asarray(block.y, dtype=np.float64)
-    weight = block.row_weights
-    return Sums(float(weight.sum()), (np.asarray(weight @ y),))
+    def _slope_unit(self, mean: float) -> float:
+        return mean
