@@ -60,6 +60,9 @@ class Estimator(BaseEstimator):
     """Short name among the models that are tried first on a new table; None if not among them."""
     _everyday_params: ClassVar[dict[str, Any]] = {}
     """Parameters for such a trial that keep the fit fast for tables of any length."""
+    _everyday_unit_target: ClassVar[bool] = False
+    """Whether the target is standardised in such a trial, because the steps of the solver suit a
+    target of mean 0 and standard deviation 1."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")

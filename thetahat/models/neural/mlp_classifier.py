@@ -72,6 +72,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
     _: KW_ONLY
     loss: Any = "log_loss"
 
+    _everyday = "small network"
     _multi_output = True
 
     def __sklearn_tags__(self) -> Any:

@@ -57,6 +57,7 @@ class MLPRegressor(RegressorMixin, TrainedNetwork):
     hidden_layer_sizes: Any = (100,)
     activation: Any = "relu"
 
+    _everyday = "small network"
     _multi_output = True
 
     @with_callbacks
