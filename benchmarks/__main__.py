@@ -45,6 +45,7 @@ FAMILIES = (
     "spectral",
     "neighbors",
     "real_data",
+    "neural_tables",
     "combination",
     "boosting",
     "forest",
