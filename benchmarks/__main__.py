@@ -45,6 +45,7 @@ FAMILIES = (
     "spectral",
     "neighbors",
     "real_data",
+    "neural",
     "neural_tables",
     "combination",
     "boosting",
