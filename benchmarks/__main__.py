@@ -45,6 +45,8 @@ FAMILIES = (
     "spectral",
     "neighbors",
     "real_data",
+    "neural",
+    "neural_tables",
     "combination",
     "boosting",
     "forest",

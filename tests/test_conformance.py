@@ -360,6 +360,25 @@ def test_same_parameters_as_scikit_learn(name):
     assert attributes <= set(dir(fitted(ESTIMATORS[name])))
 
 
+def by_place(function):
+    """Names of the arguments that may be passed by place."""
+    found = inspect.signature(function).parameters.values()
+    return [each.name for each in found if each.kind is each.POSITIONAL_OR_KEYWORD]
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name in PEERS])
+def test_arguments_by_place_as_in_scikit_learn(name):
+    """Parameters of the constructor, and arguments of the methods that fit."""
+    kind, peer = type(ESTIMATORS[name]), PEERS[name]
+    theirs = by_place(peer)
+    assert by_place(kind)[: len(theirs)] == theirs
+    for method in ("fit", "partial_fit"):
+        if hasattr(kind, method) and hasattr(peer, method):
+            ours = by_place(getattr(kind, method))
+            theirs = [each for each in by_place(getattr(peer, method)) if each in ours]
+            assert ours[: len(theirs)] == theirs, method
+
+
 def mean_log_density(model, X, y=None):
     """Some models sum their scores, and others average them."""
     return model.score_samples(X).mean()

@@ -64,6 +64,20 @@ class TestCompare:
         }
         assert tried == everyday
 
+    def test_networks_learn_targets_of_any_size(self, capsys, houses_csv, tmp_path):
+        """Prices of hundreds of thousands are predicted in their own unit, also from a file."""
+        argv = [houses_csv, "-t", "price"]
+        models = "ridge,small network"
+        code, out, _ = run(capsys, "compare", *argv, "--models", models, "--json", "-q")
+        assert code == 0
+        scores = {each["name"]: each["score"] for each in json.loads(out)["models"]}
+        assert scores["small network"] > 0.8
+        path, new = tmp_path / "price.theta", tmp_path / "out.csv"
+        assert run(capsys, "fit", *argv, "--model", "small network", "-o", path, "-q")[0] == 0
+        assert run(capsys, "predict", path, houses_csv, "-o", new, "-q")[0] == 0
+        price = pl.read_csv(houses_csv)["price"].to_numpy()
+        assert np.corrcoef(pl.read_csv(new)["price"].to_numpy(), price)[0, 1] > 0.9
+
     @pytest.mark.parametrize("shape", ["sentiment", "triage", "price"])
     def test_shapes_of_the_course(self, capsys, reviews_csv, houses_csv, tmp_path, shape):
         if shape == "sentiment":

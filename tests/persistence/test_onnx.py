@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import is_clusterer as is_of_clusters
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import thetahat as th
 
@@ -48,12 +49,18 @@ ANSWERS = {
     "labels": "predict",
     "probabilities": "predict_proba",
     "scores": "decision_function",
+    "distances": "transform",
+    "features": "transform",
 }
+
+
+def is_clusterer(model):
+    return is_of_clusters(model) or isinstance(model, th.GaussianMixture)
 
 
 def require_equal(model, X, dtype=np.float64, tolerance=1e-11):
     found = evaluate(th.to_onnx(model, dtype=dtype), X.astype(dtype))
-    assert ("labels" in found) == hasattr(model, "classes_")
+    assert ("labels" in found) == (hasattr(model, "classes_") or is_clusterer(model))
     for name, values in found.items():
         expected = getattr(model, ANSWERS[name])(X)
         if name == "labels":
@@ -64,6 +71,7 @@ def require_equal(model, X, dtype=np.float64, tolerance=1e-11):
     return found
 
 
+KINDS = ("full", "tied", "diag", "spherical")
 MODELS = [
     (th.LinearRegression(), "numbers"),
     (th.LinearRegression(), "columns"),
@@ -100,9 +108,9 @@ MODELS = [
     (th.KernelRidge(kernel=2.0 * th.kernels.RBF() + th.kernels.Linear()), "numbers"),
     (th.KernelModel("quantile"), "numbers"),
     (th.KernelLogisticRegression(), "three"),
-    (th.MLPRegressor((8, 4), max_iter=5, random_state=0), "numbers"),
-    (th.MLPRegressor((8,), "tanh", max_iter=5, random_state=0), "columns"),
-    (th.MLPRegressor((8,), loss="poisson", max_iter=5, random_state=0), "counts"),
+    (th.MLPRegressor(hidden_layer_sizes=(8, 4), max_iter=5, random_state=0), "numbers"),
+    (th.MLPRegressor("squared_error", (8,), "tanh", max_iter=5, random_state=0), "columns"),
+    (th.MLPRegressor("poisson", (8,), max_iter=5, random_state=0), "counts"),
     (th.MLPClassifier((8,), "logistic", max_iter=5, random_state=0), "two"),
     (th.MLPClassifier((8, 4), ["leaky_relu", "identity"], max_iter=5, random_state=0), "three"),
     (th.MLPClassifier((8,), loss="hinge", dropout=0.2, max_iter=5, random_state=0), "two"),
@@ -112,6 +120,21 @@ MODELS = [
     (th.SVC(decision_function_shape="ovo"), "three"),
     (th.SVR(), "numbers"),
     (th.NuSVR(kernel="linear"), "numbers"),
+    (th.LinearDiscriminantAnalysis(), "two"),
+    (th.LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"), "three"),
+    (th.LinearDiscriminantAnalysis(covariance="diagonal"), "three"),
+    (th.QuadraticDiscriminantAnalysis(), "three"),
+    (th.QuadraticDiscriminantAnalysis(covariance="diagonal"), "two"),
+    (th.GaussianNB(), "three"),
+    (th.GaussianNB(priors=[0.0, 0.3, 0.7]), "three"),
+    (th.BernoulliNB(binarize=0.1), "whole"),
+    (th.KNeighborsClassifier(), "three"),
+    (th.KNeighborsClassifier(7, weights="distance"), "two"),
+    (th.KNeighborsRegressor(), "numbers"),
+    (th.KNeighborsRegressor(3, weights="distance"), "columns"),
+    (th.KMeans(3, random_state=0), "numbers"),
+    (th.MiniBatchKMeans(3, random_state=0), "numbers"),
+    *((th.GaussianMixture(2, covariance_type=kind, random_state=0), "numbers") for kind in KINDS),
 ]
 
 
@@ -129,13 +152,80 @@ def test_graphs_answer_as_their_models(model, kind):
         (StandardScaler(with_mean=False), th.PCA(3)),
         (MinMaxScaler(clip=True),),
         (th.TruncatedSVD(2), "passthrough"),
+        (RobustScaler(), MaxAbsScaler(), th.FactorAnalysis(2)),
+        (th.FastICA(3, tol=0.99, random_state=0), th.IncrementalPCA(2)),
+        (th.LinearDiscriminantAnalysis(),),
+        (th.LinearDiscriminantAnalysis(solver="eigen"),),
+        (th.KMeans(5, random_state=0),),
+        (th.GaussianRandomProjection(3, random_state=0),),
+        (th.SparseRandomProjection(3, density=0.5, random_state=0),),
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore:FastICA")  # the columns are Gaussian
 def test_pipelines_are_one_graph(steps):
     X = rows()
     model = make_pipeline(*steps, th.LogisticRegression()).fit(X, targets("three", X))
     require_equal(model, rows(50, seed=1))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [th.PCA(2), th.TruncatedSVD(2), th.Standardizer(), make_pipeline(StandardScaler(), th.PCA(3))],
+    ids=str,
+)
+def test_transformers_are_graphs_too(model):
+    X = rows() + 10.0
+    found = require_equal(model.fit(X), rows(50, seed=1) + 10.0)
+    assert found.keys() == {"features"}
+
+
+COUNTS = np.random.default_rng(2).poisson(1.0, size=(80, 6)).astype(float)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        th.MultinomialNB(),
+        th.MultinomialNB(alpha=0.0),
+        th.ComplementNB(),
+        th.ComplementNB(norm=True),
+        th.BernoulliNB(alpha=0.0),
+        th.CategoricalNB(min_categories=10),
+    ],
+    ids=str,
+)
+def test_naive_bayes_of_counts(model):
+    """Without smoothing, rows can be impossible in one class or in all of them."""
+    y = np.repeat(["a", "b", "c", "d"], 20)
+    X = COUNTS.copy()
+    X[:20, 0] = X[20:40, 1] = X[:60, 5] = 0.0
+    new = np.random.default_rng(3).poisson(0.5, size=(60, 6)).astype(float)
+    require_equal(model.fit(X, y), new)
+
+
+def test_values_that_are_no_categories_are_errors():
+    model = th.CategoricalNB().fit(np.minimum(COUNTS, 2.0), np.arange(80) % 2)
+    graph = th.to_onnx(model)
+    for value in (3.0, -1.0, 0.5):
+        with pytest.raises(Exception, match=r"out of bounds|indices element"):
+            evaluate(graph, np.full((1, 6), value))
+
+
+def test_gaussian_naive_bayes_leaves_missing_values_out():
+    X, new = rows(), rows(50, seed=1)
+    new[np.random.default_rng(0).random(new.shape) < 0.3] = np.nan
+    new[0] = np.nan
+    require_equal(th.GaussianNB().fit(X, targets("three", X)), new)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_equal_distances_and_equal_rows(weights):
+    """Whole numbers have many equal distances, of which the first rows count."""
+    X = np.random.default_rng(0).integers(0, 4, size=(200, 3)) + 1000.0
+    y = np.random.default_rng(1).normal(size=200)
+    model = th.KNeighborsRegressor(4, weights=weights).fit(X, y)
+    require_equal(model, X[:100] + 0.0)
 
 
 def test_missing_values_take_the_branches_of_the_model():
@@ -178,6 +268,15 @@ def test_the_file_is_the_graph(tmp_path):
     assert (tmp_path / "model.onnx").read_bytes() == graph.SerializeToString()
 
 
+def test_paths_that_cannot_be_written(tmp_path):
+    X = rows()
+    model = th.Ridge().fit(X, targets("numbers", X))
+    with pytest.raises(th.errors.DataError, match=r"absent is not a directory.* Create"):
+        th.to_onnx(model, tmp_path / "absent" / "model.onnx")
+    with pytest.raises(th.errors.DataError, match="is a directory"):
+        th.to_onnx(model, tmp_path)
+
+
 class OtherPredictions(th.Ridge):
     """Predicts in another way than its base class."""
 
@@ -188,11 +287,13 @@ class OtherPredictions(th.Ridge):
 @pytest.mark.parametrize(
     ("model", "part"),
     [
-        (th.KNeighborsRegressor(), "KNeighborsRegressor is not available"),
+        (th.RadiusNeighborsRegressor(9.0), "RadiusNeighborsRegressor is not available"),
+        (th.KNeighborsRegressor(metric="manhattan"), "metric='manhattan'"),
+        (th.KNeighborsRegressor(weights=np.exp), "weights from a function"),
         (OtherPredictions(), "OtherPredictions is not available"),
         (make_pipeline(th.MonomialExpansion(), th.Ridge()), "step MonomialExpansion"),
         (th.KernelRidge(kernel="laplacian"), "kernel Laplacian"),
-        (th.MLPRegressor((4, th.neural.BatchNorm()), tol=1.0), "layer BatchNorm"),
+        (th.MLPRegressor("huber", (4, th.neural.BatchNorm()), tol=1.0), "layer BatchNorm"),
         (th.GradientBoostingRegressor(init=th.Ridge(), n_estimators=2), "init=Ridge"),
         (th.DecisionTreeRegressor(oblique=2, random_state=0), "oblique=2"),
     ],
@@ -205,10 +306,40 @@ def test_what_is_not_available_is_named(model, part):
         th.to_onnx(model)
 
 
-def test_categories_are_refused():
-    X = np.column_stack([rows()[:, 0], np.arange(120) % 3])
-    model = th.DecisionTreeRegressor(categorical_features=[1]).fit(X, np.arange(120) % 3)
-    with pytest.raises(th.errors.CapabilityError, match="column number 1 holds categories"):
+CATEGORIES = [
+    th.DecisionTreeRegressor(categorical_features=[1, 3]),
+    th.DecisionTreeClassifier(categorical_features=[1, 3], max_depth=6),
+    th.RandomForestRegressor(n_estimators=5, categorical_features=[1, 3], random_state=0),
+    th.HistGradientBoostingRegressor(max_iter=9, categorical_features=[1, 3]),
+    th.HistGradientBoostingClassifier(max_iter=9, categorical_features=[1, 3]),
+]
+
+
+@pytest.mark.parametrize("model", CATEGORIES, ids=lambda model: type(model).__name__)
+def test_sets_of_categories(model):
+    """Also categories that were not in fit, and missing ones."""
+    random = np.random.default_rng(0)
+    X = np.column_stack([rows(400)[:, :1], random.integers(0, 40, 400) * 1.5, rows(400)[:, 1:3]])
+    X[:, 3] = random.choice([-1.0, 0.25, 7.0], 400)
+    X[:30, 1] = X[30:60, 3] = X[60:70, 0] = np.nan
+    effect = random.normal(size=60)[np.nan_to_num(X[:, 1]).astype(int)]
+    y = effect + np.where(X[:, 3] == 0.25, 2.0, 0.0) + np.nan_to_num(X[:, 0])
+    if hasattr(model, "predict_proba"):
+        y = np.array(["a", "b", "c"])[(y > 0).astype(int) + (y > 1)]
+    new = X[random.permutation(400)[:150]] + 0.0
+    new[:5, 1], new[5:10, 3] = 1.0, 99.0
+    model.fit(X, y)
+    require_equal(model, new)
+    require_equal(model, new.astype(np.float32).astype(float), np.float32, 1e-5)
+
+
+def test_categories_that_are_text_are_refused():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(
+        {"x": rows()[:, 0], "colour": np.array(["red", "blue"])[np.arange(120) % 2]}
+    )
+    model = th.DecisionTreeRegressor().fit(X, np.arange(120) % 2)
+    with pytest.raises(th.errors.CapabilityError, match=r"'colour' holds .* such as 'blue'"):
         th.to_onnx(model)
 
 
@@ -219,3 +350,5 @@ def test_bad_arguments():
         th.to_onnx(th.Ridge())
     with pytest.raises(th.errors.CapabilityError, match="str is not available"):
         th.to_onnx("Ridge")
+    with pytest.raises(th.errors.CapabilityError, match=r"NaiveBayes is not .* GaussianNB"):
+        th.to_onnx(th.NaiveBayes().fit(rows(), np.arange(120) % 2))

@@ -66,6 +66,23 @@ def require_finite_block(
     )
 
 
+def require_finite_pairs(X: Any) -> None:
+    """Raise an error for NaN and infinity in a matrix with one number per pair of rows."""
+    values = np.asarray(X.data if hasattr(X, "indptr") else X)
+    if values.dtype.kind != "f" or values.ndim > 2 or np.isfinite(values).all():
+        return
+    dense = X.toarray() if hasattr(X, "indptr") else values
+    places = np.argwhere(~np.isfinite(dense))
+    row, column = (int(at) for at in places[0])
+    count = len(places)
+    raise DataError(
+        f"Input X contains {describe_non_finite(dense[row, column], dense.dtype)}: {count} of the "
+        f"{dense.size} entries of the precomputed matrix {'is' if count == 1 else 'are'} not "
+        f"finite (first at row {row}, column {column}). Every pair of rows needs a number: compute "
+        "the missing ones, or leave out both the row and the column of the rows that lack them."
+    )
+
+
 def _remedy(value: float) -> str:
     if np.isnan(value):
         return "impute first, for example with sklearn.impute.SimpleImputer"

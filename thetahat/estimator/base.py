@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from thetahat.data.arrays import is_device_array
+from thetahat.data.finite import require_finite_pairs
 from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
@@ -60,6 +61,9 @@ class Estimator(BaseEstimator):
     """Short name among the models that are tried first on a new table; None if not among them."""
     _everyday_params: ClassVar[dict[str, Any]] = {}
     """Parameters for such a trial that keep the fit fast for tables of any length."""
+    _everyday_unit_target: ClassVar[bool] = False
+    """Whether the target is standardised in such a trial, because the steps of the solver suit a
+    target of mean 0 and standard deviation 1."""
 
     _stands_for: ClassVar[type | None] = None
     """The class of scikit-learn whose place this one has taken in scikit-learn itself."""
@@ -138,16 +142,20 @@ class Estimator(BaseEstimator):
             raise DataError(
                 f"{who} requires y to be passed, but the target y is None. Pass one target per row."
             )
-        source = as_source(
-            X,
-            y,
-            sample_weight,
-            who=who,
-            accept_sparse=self._accepts_sparse,
-            multi_output=self._multi_output,
-            accept_device=self._accepts_devices,
-            check_finite=check_finite and not self._leaves_out_missing,
-        )
+        try:
+            source = as_source(
+                X,
+                y,
+                sample_weight,
+                who=who,
+                accept_sparse=self._accepts_sparse,
+                multi_output=self._multi_output,
+                accept_device=self._accepts_devices,
+                check_finite=check_finite and not self._leaves_out_missing,
+            )
+        except DataError:
+            self._require_finite_pairs(X)
+            raise
         if check_finite and self._leaves_out_missing and isinstance(source, InMemory):
             source.require_finite(missing=True)
         if supervised and not source.has_target:
@@ -227,8 +235,17 @@ class Estimator(BaseEstimator):
         source = InMemory(
             X=features, n_features=int(features.shape[1]), dtype=features.dtype, schema=schema
         )
-        source.require_finite(missing=self._leaves_out_missing)
+        try:
+            source.require_finite(missing=self._leaves_out_missing)
+        except DataError:
+            self._require_finite_pairs(X)
+            raise
         return source
+
+    def _require_finite_pairs(self, X: Any) -> None:
+        """Name the entry of a precomputed matrix that is not finite: it has pairs, no columns."""
+        if self.__sklearn_tags__().input_tags.pairwise:
+            require_finite_pairs(X)
 
     def _require_same_columns(self, source: Source) -> None:
         if source.n_features != self.n_features_in_:

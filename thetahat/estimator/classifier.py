@@ -122,6 +122,12 @@ class LabelledEstimator(Estimator):
             labels = y
         else:
             labels = column_or_1d(without_extension_type(y), warn=True)
+        if labels.size == 0:
+            raise DataError(
+                f"Found array with 0 sample(s) while a minimum of 1 is required by "
+                f"{type(self).__name__}: y has no labels. Give at least one row of X with its "
+                "label."
+            )
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             row = int(np.argmin(np.isfinite(labels)))
             kind = "NaN" if np.isnan(labels[row]) else "infinity"

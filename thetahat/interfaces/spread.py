@@ -2,7 +2,7 @@
 
 An estimator declares whether it is tried by default (`_everyday`, its name in the output); any
 other estimator of the catalog can be requested by its class name. Each is the last step of a
-pipeline that prepares the columns for it.
+pipeline that prepares the columns for it, and the target where the model declares this.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from thetahat.catalog import estimators
 from thetahat.foundation.errors import ParameterError
@@ -68,6 +70,8 @@ def _pipeline(kind: Any, kinds: Mapping[str, str], seed: int) -> Pipeline:
     model.set_params(**kind._everyday_params)
     if "random_state" in params:
         model.set_params(random_state=seed)
+    if kind._everyday_unit_target and is_regressor(model):
+        model = TransformedTargetRegressor(model, transformer=StandardScaler())
     if "categorical_features" not in params:
         return Pipeline([("columns", TableVectorizer(dict(kinds))), ("model", model)])
     plain = [name for name, each in kinds.items() if each not in ("date", "text")]

@@ -22,7 +22,7 @@ def test_one_held_out_row_is_refused():
 
 def test_a_column_of_targets_is_one_target():
     X = np.random.default_rng(0).normal(size=(40, 2))
-    model = th.MLPRegressor((4,), tol=1.0, random_state=0).fit(X, X[:, :1])
+    model = th.MLPRegressor(hidden_layer_sizes=(4,), tol=1.0, random_state=0).fit(X, X[:, :1])
     assert model.predict(X).shape == (40,)
 
 

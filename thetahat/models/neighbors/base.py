@@ -62,8 +62,9 @@ class NeighborModel(Estimator):
         1 the triangle inequality does not hold.
     metric : str, Distance or callable, default="minkowski"
         The distance between rows: a name or a value of ``th.distances``, a function of two rows, or
-        "precomputed" if X holds distances (rows to predict × training rows). Of a sparse matrix
-        of distances, as `KNeighborsTransformer` gives it, only stored entries are neighbours.
+        "precomputed" if X holds distances (rows to predict × training rows). The diagonal of the
+        distances between the training rows has no effect. Of a sparse matrix of distances, as
+        `KNeighborsTransformer` gives it, only stored entries are neighbours.
     metric_params : dict or None, default=None
         Further parameters of the distance, such as ``{"V": covariance}`` for "mahalanobis" or
         ``{"w": weights}`` for "minkowski", or keyword arguments of your own function.

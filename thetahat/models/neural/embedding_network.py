@@ -133,6 +133,7 @@ class EmbeddingNetwork(PartlyLabelled, MLPClassifier):
         "n_neighbors": whole(1),
         "n_pairs": whole(1),
     }
+    _everyday, _everyday_params = None, {}
     _minus_one_is_no_label = True
     _multi_output = False
     _streams = False

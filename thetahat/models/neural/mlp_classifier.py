@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -72,6 +72,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
     _: KW_ONLY
     loss: Any = "log_loss"
 
+    _everyday: ClassVar[str | None] = "small network"
     _multi_output = True
 
     def __sklearn_tags__(self) -> Any:
@@ -117,7 +118,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
     @available_if(takes_batches)
     @with_callbacks
     def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None
     ) -> MLPClassifier:
         """Run one epoch of steps on the given rows. Not available for "lbfgs".
 
@@ -127,11 +128,11 @@ class MLPClassifier(Classifier, TrainedNetwork):
             Rows to learn from, with the same columns in every call.
         y : array-like of shape (n,) or (n, n_labels), optional
             Labels of these rows. Leave it out if X is a `Source`.
-        classes : array-like of shape (n_classes,), optional
-            All labels that may occur in any call. Required in the first call.
         sample_weight : array-like of shape (n,), optional
             Row weights: the loss of each row is multiplied by its weight. None gives every row
             weight 1.
+        classes : array-like of shape (n_classes,), optional
+            All labels that may occur in any call. Required in the first call.
 
         Returns
         -------

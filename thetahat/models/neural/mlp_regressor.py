@@ -19,11 +19,12 @@ from thetahat.mathematics.losses.base import Loss, Subdifferentiable, Targets
 from thetahat.mathematics.losses.per_output import per_output
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.neural.network_model import Head
+from thetahat.models.neural.parameters import LossOfNumbers
 from thetahat.models.neural.trained_network import TrainedNetwork, takes_batches
 
 
 @with_parameters
-class MLPRegressor(RegressorMixin, TrainedNetwork):
+class MLPRegressor(RegressorMixin, TrainedNetwork, LossOfNumbers):
     """A multilayer perceptron that predicts numbers, under any loss.
 
     Formula: f(x) = W_Lᵀx_L + b_L with x_0 = x and x_{l+1} = σ(W_lᵀx_l + b_l), fitted by
@@ -33,13 +34,6 @@ class MLPRegressor(RegressorMixin, TrainedNetwork):
 
     Cost: O(n p) per epoch for n rows and p weights; memory for the weights, twice as much for the
     averages of "adam", and for the outputs of all layers of one batch.
-
-    Parameters
-    ----------
-    loss : str or Loss, default="squared_error"
-        The loss of one row, as a function of its target and the output of the network (ℓ): a name
-        such as "squared_error", "poisson", "huber", "absolute" or "quantile", or a value of
-        ``th.losses``. The losses of several targets are added.
 
     Examples
     --------
@@ -53,10 +47,7 @@ class MLPRegressor(RegressorMixin, TrainedNetwork):
     True
     """
 
-    loss: Any = "squared_error"
-    hidden_layer_sizes: Any = (100,)
-    activation: Any = "relu"
-
+    _everyday = "small network"
     _multi_output = True
 
     @with_callbacks

@@ -36,6 +36,21 @@ patience = whole(1) | Range(lambda value: value == math.inf, "numpy.inf")
 
 
 @with_parameters
+class LossOfNumbers:
+    """The loss of a network of numbers, scikit-learn's first parameter: the last base class.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="squared_error"
+        The loss of one row, as a function of its target and the output of the network (ℓ): a name
+        such as "squared_error", "poisson", "huber", "absolute" or "quantile", or a value of
+        ``th.losses``. The losses of several targets are added.
+    """
+
+    loss: Any = "squared_error"
+
+
+@with_parameters
 class NetworkParameters:
     """Parameters of all models that train a network.
 

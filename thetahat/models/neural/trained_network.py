@@ -84,6 +84,15 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         Report of the fit: how it stopped, the number of epochs and the last objective.
     """
 
+    _everyday_params = {  # noqa: RUF012
+        "hidden_layer_sizes": (50,),
+        "learning_rate_init": 0.005,
+        "max_iter": 60,
+        "tol": 1e-3,
+        "n_iter_no_change": 5,
+    }
+    _everyday_unit_target = True
+
     loss: Any
     t_: int
     loss_curve_: list[float]

@@ -44,6 +44,13 @@ class Graph:
         )
         return name
 
+    def add_second(self, operation: str, *inputs: str, **attributes: Any) -> str:
+        """Append an operation with two outputs, and return the name of the second one."""
+        name = f"{operation.lower()}{len(self._nodes)}"
+        outputs = [f"{name}_first", name]
+        self._nodes.append(self.onnx.helper.make_node(operation, inputs, outputs, **attributes))
+        return name
+
     def affine(self, x: str, weights: Any, offsets: Any) -> str:
         """x·W + b."""
         return self.add(

@@ -63,8 +63,8 @@ def _gaussian(graph: Graph, kernel: RBF, centres: Array) -> str:
 
 
 def _filled(graph: Graph, value: float, m: int) -> str:
-    nothing = graph.add("MatMul", graph.rows, graph.constant(np.zeros((graph.n_features, m))))
-    return graph.add("Add", nothing, graph.constant(np.array(float(value))))
+    own = graph.add("ReduceSum", graph.rows, graph.constant(np.array([1])), keepdims=1)
+    return graph.affine(own, np.zeros((1, m)), np.array(float(value)))
 
 
 def _expansion(
@@ -77,7 +77,7 @@ def _expansion(
         )
     weights = np.asarray(weights, dtype=float)
     if not len(centres):
-        centres, weights = np.zeros((1, graph.n_features)), np.zeros((1, *weights.shape[1:]))
+        centres, weights = np.zeros((1, centres.shape[1])), np.zeros((1, *weights.shape[1:]))
     matrix = weights[:, None] if weights.ndim == 1 else weights
     block = kernel_block(graph, kernel, np.asarray(centres, dtype=float), who)
     return graph.affine(block, matrix, np.atleast_1d(np.asarray(offset, dtype=float)))

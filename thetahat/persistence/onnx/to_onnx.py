@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.any_loss import AnyLoss
+from thetahat.estimator.generative_classifier import BayesRule
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.linear_classifier import LinearClassifier
+from thetahat.foundation.atomic_file import atomic_file, require_place
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.models.cluster.centre_model import CentreModel
 from thetahat.models.ensemble.forest.classifier import ForestClassifier
 from thetahat.models.ensemble.forest.regressor import ForestRegressor
 from thetahat.models.ensemble.gradient_boosting.classifier import BaseBoostingClassifier
@@ -25,10 +27,20 @@ from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge
 from thetahat.models.linear.generalized.deviance_regressor import DevianceRegressor
 from thetahat.models.linear.least_squares.ridge_classifier import RidgeClassifier
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor
+from thetahat.models.mixture.mixture_density import MixtureDensity
+from thetahat.models.neighbors.k_neighbors_classifier import KNeighborsClassifier
+from thetahat.models.neighbors.k_neighbors_regressor import KNeighborsRegressor
 from thetahat.models.neural.mlp_classifier import MLPClassifier
 from thetahat.models.neural.mlp_regressor import MLPRegressor
 from thetahat.models.tree.classification import ClassificationTree
 from thetahat.models.tree.regression import RegressionTree
+from thetahat.persistence.onnx.distances import (
+    centres,
+    mixture,
+    neighbor_classification,
+    neighbor_regression,
+)
+from thetahat.persistence.onnx.generative import generative_classification
 from thetahat.persistence.onnx.graph import Graph
 from thetahat.persistence.onnx.heads import Outputs
 from thetahat.persistence.onnx.kernels import (
@@ -39,7 +51,7 @@ from thetahat.persistence.onnx.kernels import (
 )
 from thetahat.persistence.onnx.linear import classification, linear_any_loss, regression
 from thetahat.persistence.onnx.networks import network_classification, network_regression
-from thetahat.persistence.onnx.transformers import transformed
+from thetahat.persistence.onnx.transformers import STEPS, is_transformer, transformed
 from thetahat.persistence.onnx.trees import boosting, forest, single_tree
 
 
@@ -66,6 +78,11 @@ ROADS: dict[Any, Callable[[Any, Graph], Outputs]] = {
     MLPRegressor.predict: network_regression,
     SupportVectorClassifier.predict: support_classification,
     SupportVectorRegressor.predict: support_regression,
+    BayesRule.predict: generative_classification,
+    KNeighborsClassifier.predict: neighbor_classification,
+    KNeighborsRegressor.predict: neighbor_regression,
+    CentreModel.predict: centres,
+    MixtureDensity.predict: mixture,
 }
 """How predictions become a graph, by the code that makes them: a class that predicts in another way
 has another method, and is refused instead of exported wrongly."""
@@ -75,11 +92,14 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = np.float64) -> Any:
     """Export a fitted model as an ONNX graph, which other runtimes evaluate without Python.
 
     Linear models, decision trees, forests, gradient boosting, kernel ridge regression, support
-    vector machines, `KernelModel` and multilayer perceptrons can be exported, and pipelines that
-    end with one of them. The graph has one input ``X`` of shape (rows, d). Its outputs are
-    ``predictions`` for regression; ``labels`` and ``probabilities`` for classification, or
-    ``scores`` (the decision function) where the model has no probabilities or they need
-    cross-validated scores (`SVC`).
+    vector machines, `KernelModel`, multilayer perceptrons, discriminant analysis, naive Bayes,
+    nearest neighbours, `KMeans` and `GaussianMixture` can be exported, and pipelines that end with
+    one of them or with a scaler or a projection such as `PCA`. The graph has one input ``X`` of
+    shape (rows, d). Its outputs are ``predictions`` for regression; ``labels`` and
+    ``probabilities`` for classification, or ``scores`` (the decision function) where the model has
+    no probabilities or they need cross-validated scores (`SVC`); ``labels`` with ``distances`` from
+    the centres or ``probabilities`` for clusters; and ``features`` for transformers. Trees,
+    boosting and `GaussianNB` take missing values (NaN). Columns of categories must hold numbers.
 
     Formula: the graph computes what `predict` computes, in the precision `dtype`; in double
     precision the results differ by rounding errors only.
@@ -89,9 +109,9 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = np.float64) -> Any:
     Parameters
     ----------
     model : estimator or Pipeline
-        A fitted model, or a scikit-learn `Pipeline` of scalers, `PCA` and a model.
+        A fitted model, or a scikit-learn `Pipeline` of scalers, projections and a model.
     path : str or Path, optional
-        File to write, usually with the suffix ".onnx". None writes no file.
+        File to write, usually with the suffix ".onnx". Its folder must exist. None writes no file.
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
         Type of the input and of all numbers in the graph. Single precision is faster on some
         devices. The thresholds of trees are rounded so that rows in single precision take the same
@@ -127,12 +147,18 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = np.float64) -> Any:
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     last = steps[-1]
     road = ROADS.get(getattr(type(last), "predict", None))
+    if road is None and is_transformer(last):
+        road = _features
     if road is None:
         raise CapabilityError(
             f"th.to_onnx: {_name(last)} is not available as an ONNX graph. Linear models, trees, "
-            "forests, gradient boosting, KernelRidge, KernelModel, support vector machines and "
-            "multilayer perceptrons are, and pipelines that end with one of them."
+            "forests, gradient boosting, KernelRidge, KernelModel, support vector machines, "
+            "multilayer perceptrons, discriminant analysis, naive Bayes, KNeighborsClassifier, "
+            "KNeighborsRegressor, KMeans and GaussianMixture are, and pipelines that end with one "
+            f"of them. Transformers are: {STEPS}."
         )
+    if path is not None:
+        require_place(path)
     check_is_fitted(model)
     graph = Graph(int(model.n_features_in_), kind)
     for step in steps[:-1]:
@@ -140,8 +166,15 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = np.float64) -> Any:
             transformed(step, graph)
     built = graph.finished(road(last, graph))
     if path is not None:
-        Path(path).write_bytes(built.SerializeToString())
+        with atomic_file(path) as file:
+            file.write(built.SerializeToString())
     return built
+
+
+def _features(model: Any, graph: Graph) -> Outputs:
+    """The rows that a transformer returns."""
+    transformed(model, graph)
+    return {"features": (graph.rows, graph.dtype, len(model.get_feature_names_out()))}
 
 
 def _name(model: Any) -> str:

@@ -22,21 +22,19 @@ from thetahat.persistence.onnx.heads import (
 
 
 def tree_sum(
-    graph: Graph, trees: PackedTrees, who: str, start: Array | None, n_columns: int | None = None
+    graph: Graph, trees: PackedTrees, model: Any, start: Array | None, n_columns: int | None = None
 ) -> str:
     """Σ over the trees of the values of the leaves, (rows, width), plus a start.
 
     With `n_columns` and one number per leaf, tree t adds to column t mod n_columns. A leaf of an
     ONNX tree has a single number; if there are several values, it is the number of their row.
     """
-    nodes = trees.nodes
+    who, rows, nodes = type(model).__name__, graph.rows, trees.nodes
     is_leaf = nodes["feature"] < 0
     flags = np.where(is_leaf, 0, nodes["feature"])
     if (flags & CATEGORICAL).any():
-        raise CapabilityError(
-            f"{who}: splits by sets of categories are not available as an ONNX graph. Encode the "
-            "categories as numbers before fit."
-        )
+        rows, nodes = _with_memberships(graph, trees, model._columns.levels)
+        flags = np.where(is_leaf, 0, nodes["feature"])
     tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.roots))
     # A tree that is a single leaf needs a node, both branches of which lead to that leaf.
     alone = is_leaf[trees.roots[:-1]]
@@ -78,12 +76,45 @@ def tree_sum(
         attributes[f"nodes_{branch}nodeids"] = np.where(
             ends, leaf_number[places], node_number[places]
         ).tolist()
-    found = graph.add("TreeEnsemble", graph.rows, domain=ML, **attributes)
+    found = graph.add("TreeEnsemble", rows, domain=ML, **attributes)
     if width > 1:
         whole = graph.add("Cast", found, to=int(graph.onnx.TensorProto.INT64))
         each = graph.add("Gather", graph.constant(trees.values), whole, axis=0)
         found = graph.add("ReduceSum", each, graph.constant(np.array([1])), keepdims=0)
     return found if start is None else graph.add("Add", found, graph.constant(start))
+
+
+def _with_memberships(
+    graph: Graph, trees: PackedTrees, levels: dict[int, tuple[Any, ...]]
+) -> tuple[str, Array]:
+    """Rows with a further column per set of categories, and nodes that split these columns at ½.
+
+    The column is 0 for a category of the set, 1 for another category of `fit`, and NaN for missing
+    values and other categories, which take the branch of missing values.
+    """
+    nodes = trees.nodes.copy()
+    by_set = np.flatnonzero((nodes["feature"] >= 0) & ((nodes["feature"] & CATEGORICAL) > 0))
+    columns = nodes["feature"][by_set] & ~(CATEGORICAL | MISSING_LEFT)
+    missing_left = nodes["feature"][by_set] & MISSING_LEFT
+    sets = trees.sets[nodes["threshold"][by_set].astype(np.int64)]
+    kind = int(graph.onnx.helper.np_dtype_to_tensor_dtype(graph.dtype))
+    parts, place = [graph.rows], trees.n_features
+    for column in np.unique(columns):
+        values = np.array(levels[int(column)], dtype=float)
+        here = columns == column
+        different, which = np.unique(sets[here], axis=0, return_inverse=True)
+        bits = np.unpackbits(different.view(np.uint8), axis=1, bitorder="little")
+        goes_right = 1.0 - bits[:, : len(values)].T.astype(float)
+        x = graph.columns(graph.rows, int(column), int(column) + 1)
+        is_value = graph.add("Cast", graph.add("Equal", x, graph.constant(values)), to=kind)
+        known = graph.add("ReduceMax", is_value, axes=[1], keepdims=1)
+        known = graph.add("Greater", known, graph.constant(np.array(0.0)))
+        member = graph.add("MatMul", is_value, graph.constant(goes_right))
+        parts.append(graph.add("Where", known, member, graph.constant(np.array(np.nan))))
+        nodes["feature"][by_set[here]] = (place + which.ravel()) | missing_left[here]
+        place += len(different)
+    nodes["threshold"][by_set] = 0.5
+    return graph.side_by_side(*parts), nodes
 
 
 def _thresholds(graph: Graph, nodes: Array, is_leaf: Array) -> Array:
@@ -107,7 +138,7 @@ def single_tree(model: Any, graph: Graph) -> Outputs:
             f"{who}: splits along directions (oblique={model.oblique}) are not available as an "
             "ONNX graph. Use oblique=0."
         )
-    return _answers(model, graph, tree_sum(graph, model.tree_.packed, who, None))
+    return _answers(model, graph, tree_sum(graph, model.tree_.packed, model, None))
 
 
 def forest(model: Any, graph: Graph) -> Outputs:
@@ -120,7 +151,7 @@ def forest(model: Any, graph: Graph) -> Outputs:
         )
     trees = model._forest.packed
     shared = trees.with_values(trees.values / trees.n_trees)
-    return _answers(model, graph, tree_sum(graph, shared, type(model).__name__, None))
+    return _answers(model, graph, tree_sum(graph, shared, model, None))
 
 
 def _answers(model: Any, graph: Graph, values: str) -> Outputs:
@@ -152,7 +183,7 @@ def boosting(model: Any, graph: Graph) -> Outputs:
             "an ONNX graph. Use init=None."
         )
     k = len(model._start)
-    z = tree_sum(graph, model._packed, who, model._start, k)
+    z = tree_sum(graph, model._packed, model, model._start, k)
     if not hasattr(model, "classes_"):
         return numbers(graph, graph.flat(mean(graph, z, model.loss_, who)), None)
     found = classes_of_scores(graph, z, k, model.classes_)
@@ -166,11 +197,15 @@ def boosting(model: Any, graph: Graph) -> Outputs:
 
 
 def _require_numbers(model: Any) -> None:
-    columns = getattr(model, "_columns", None)
-    if columns is not None and columns.levels:
-        place = next(iter(columns.levels))
+    """Refuse columns of text and ordered categories: the input of the graph is numbers."""
+    columns: Any = getattr(model, "_columns", None)
+    for place, levels in columns.levels.items() if columns is not None else ():
+        is_number = all(isinstance(value, int | float | np.number) for value in levels)
+        if is_number and place in columns.categorical:
+            continue
         name = repr(columns.names[place]) if columns.names else f"number {place}"
         raise CapabilityError(
-            f"{type(model).__name__}: column {name} holds categories, but the input of the ONNX "
-            "graph is a matrix of numbers. Encode the categories as numbers before fit."
+            f"{type(model).__name__}: column {name} holds categories such as {levels[0]!r}, but "
+            "the input of the ONNX graph is a matrix of numbers. Encode them as numbers before "
+            "fit, and name the column in categorical_features."
         )

@@ -353,10 +353,14 @@ class NeighborIndex(CheckedValue):
         return made
 
     def _joined(self, queries: Matrix | None, k: int) -> Nearest:
+        own = queries is None and self.distance is None
         queries = self.rows if queries is None else queries
         found = Nearest.empty(queries.shape[0], k)
         for start, block in self._pairs(queries):
             some = slice(start, start + block.shape[0])
+            if own and block.diagonal(start).any():
+                block = block.copy()
+                np.fill_diagonal(block[:, some], 0.0)  # every row is its own nearest row
             _native.smallest_per_row(block, found.distance[some], found.row[some], n_threads())
         return found
 
