@@ -32,6 +32,7 @@
     /* graphs */ \
     X(shortest_paths) \
     /* kernels */ \
+    X(gaussian_block) \
     X(kernel_sums) \
     X(smo) \
     /* linalg */ \

@@ -891,6 +891,9 @@ def smo_sparse(
     limit: int,
     tolerance: float,
 ) -> tuple[int, float, bool, int]: ...
+def gaussian_block(
+    products: FloatArray, of_rows: FloatArray, of_columns: FloatArray, gamma: float
+) -> None: ...
 def kernel_sums(
     columns: FloatArray,
     kind: int,

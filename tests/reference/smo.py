@@ -43,3 +43,8 @@ def smo(K, linear, lower, upper, kink, split, start, steps, tolerance):
         beta[j] -= move
         G += move * (K[i] - K[j])
     return beta, violation
+
+
+def gaussian_block(products, of_rows, of_columns, gamma):
+    """e^(−γ·max(‖x‖² + ‖z‖² − 2·xᵀz, 0))."""
+    return np.exp(-gamma * np.maximum(of_rows[:, None] + of_columns - 2 * products, 0.0))

@@ -36,6 +36,7 @@ class Estimator(BaseEstimator):
     _accepts_devices: ClassVar[bool] = False
     """Whether torch and CuPy arrays are fitted on their own device."""
     _streams: ClassVar[bool] = True
+    _instead_of_blocks: ClassVar[str] = "use a model that reads blocks, such as LinearModel"
     """Whether a `Source` that reads its rows block by block can be fitted."""
     _visits_rows_in_order: ClassVar[bool] = False
     """Whether the fit depends on the order of the rows, as in stochastic methods."""
@@ -166,8 +167,7 @@ class Estimator(BaseEstimator):
         if not self._streams and not isinstance(source, InMemory | OnDevice):
             raise CapabilityError(
                 f"{who} needs its rows in memory, but these are read block by block. Load them "
-                "with X, y, sample_weight = source.arrays(), or use a model that reads blocks, "
-                "such as LinearModel."
+                f"with X, y, sample_weight = source.arrays(), or {self._instead_of_blocks}."
             )
         if supervised and source.labels is not None:
             raise DataError(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.svm import SVC, SVR
 
 import thetahat as th
@@ -94,6 +95,27 @@ def test_hinge_loss_is_the_support_vector_machine():
     again = th.KernelModel("hinge", RBF, alpha=ALPHA * N / len(model.support_), tol=1e-10)
     again.fit(X[model.support_], LABELS[model.support_])
     np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+def test_losses_of_support_vectors_reach_the_solver_of_svc_and_svr(loss):
+    y = LABELS if loss == "hinge" else Y
+    weight = np.arange(N) % 3.0
+    rows = np.repeat(np.arange(N), np.arange(N) % 3)
+    model = th.KernelModel(loss, RBF, alpha=ALPHA).fit(X, y, sample_weight=weight)
+    assert model.solution_.solver == "smo"
+    assert f"{loss} loss under a kernel: pairs of dual variables" in model.solution_.reason
+    assert model.solution_.gap <= 1e-7
+    repeated = th.KernelModel(loss, RBF, alpha=ALPHA).fit(X[rows], y[rows])
+    sparse = th.KernelModel(loss, RBF, alpha=ALPHA).fit(sp.csr_array(X), y, sample_weight=weight)
+    given = th.KernelModel(loss, "precomputed", alpha=ALPHA).fit(RBF(X), y, sample_weight=weight)
+    other = th.KernelModel(loss, RBF, alpha=ALPHA, solver="dual_coordinate_descent", tol=1e-9)
+    other.fit(X, y, sample_weight=weight)
+    assert other.solution_.solver != "smo"
+    assert model.solution_.value <= other.solution_.value * (1 + 1e-6)
+    for each, queries in ((repeated, X), (sparse, X), (given, RBF(X)), (other, X)):
+        found = each.raw_prediction(queries)
+        np.testing.assert_allclose(found, model.raw_prediction(X), atol=1e-5)
 
 
 def test_epsilon_insensitive_loss_is_support_vector_regression():
@@ -218,7 +240,7 @@ def test_a_query_of_another_width_is_refused():
 def test_too_many_rows_are_refused_with_their_bytes_and_a_remedy():
     rows = np.zeros((400_000, 1))
     with pytest.raises(MemoryBudgetError, match=r"400000 × 400000 entries.*TiB.*n_components"):
-        th.KernelModel("hinge", n_components=None).fit(rows, np.arange(400_000) % 2)
+        th.KernelModel("logistic", n_components=None).fit(rows, np.arange(400_000) % 2)
 
 
 def test_many_rows_get_few_centres_and_the_reason_says_so(monkeypatch):

@@ -13,7 +13,11 @@ CASES = {
     "ridge": (th.KernelRidge(kernel="rbf"), "numbers", 1800),
     "perceptron": (th.KernelPerceptron(max_iter=2), "classes", 1800),
     "logistic": (th.KernelModel("logistic"), "classes", 700),
-    "hinge": (th.KernelModel("hinge", tol=1e-2), "classes", 500),
+    "hinge": (
+        th.KernelModel("hinge", tol=1e-2, solver="dual_coordinate_descent"),
+        "classes",
+        500,
+    ),
     "quantile": (th.KernelModel("quantile", tol=1e-2), "numbers", 500),
     "few centres": (th.KernelModel("logistic", n_components=300, tol=1e-2), "classes", 8000),
     "many classes": (th.KernelLogisticRegression(tol=1e-3), "classes", 700),
@@ -54,6 +58,15 @@ def test_peak_stays_within_the_estimate(name):
     with th.config(memory=budget), pytest.raises(MemoryBudgetError, match="needs") as refusal:
         model.fit(X, y)
     assert "Use fewer" in str(refusal.value)
+
+
+def test_the_solver_of_support_vectors_keeps_fewer_rows_where_memory_is_short():
+    X = np.random.default_rng(0).standard_normal((600, 4))
+    y = targets("classes", X)
+    whole = th.KernelModel("hinge").fit(X, y)
+    with th.config(memory=8 * 600 * 600 // 4):
+        part = th.KernelModel("hinge").fit(X, y)
+    np.testing.assert_allclose(part.raw_prediction(X), whole.raw_prediction(X), atol=1e-6)
 
 
 def test_random_features_are_estimated_too():

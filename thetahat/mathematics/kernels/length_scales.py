@@ -54,7 +54,7 @@ def divided(X: Matrix, scales: tuple[float, ...] | None) -> Matrix:
 def pulled_to_lengths(
     W: Array, X: Matrix, Z: Matrix, squares: Array, scales: tuple[float, ...] | None
 ) -> Array:
-    """Σᵢⱼ Wᵢⱼ‖xᵢ − zⱼ‖², or the same sum for every column of the divided rows.
+    """Σᵢⱼ Wᵢⱼ‖xᵢ − zⱼ‖², or the same sum for every column of the divided rows, without `squares`.
 
     One product WZ serves all columns: Σᵢⱼ Wᵢⱼ(xᵢ − zⱼ)² = Σᵢ rᵢxᵢ² + Σⱼ cⱼzⱼ² − 2Σᵢ xᵢ(Wz)ᵢ with
     the sums r and c of the rows and columns of W. Cost: O(n m d).

@@ -20,7 +20,13 @@ from thetahat.mathematics.kernels.length_scales import (
     pulled_to_lengths,
     require_lengths,
 )
-from thetahat.mathematics.kernels.pairs import exact_distances, squared_distances, squared_norms
+from thetahat.mathematics.kernels.pairs import (
+    exact_distances,
+    gaussian_values,
+    in_double_precision,
+    squared_distances,
+    squared_norms,
+)
 from thetahat.mathematics.parts import number, require_number
 
 
@@ -132,6 +138,8 @@ class RBF(Stationary):
         """exp(−γ‖x − z‖²)."""
         if isinstance(self.length_scale, tuple):
             X, Z = divided(X, self.length_scale), divided(Z, self.length_scale)
+        if in_double_precision(X, Z):
+            return gaussian_values(X, Z, self.exponent)
         squares = squared_distances(X, Z)
         squares *= -self.exponent
         return _exponential(squares)
@@ -140,6 +148,9 @@ class RBF(Stationary):
         """The derivative by log hⱼ is (xⱼ − zⱼ)²/hⱼ² times the kernel."""
         scales, _ = lengths(self.length_scale)
         X, Z = divided(X, scales), divided(Z, scales)
+        if scales is not None and in_double_precision(X, Z):
+            values = gaussian_values(X, Z, self.exponent)
+            return values, lambda W: pulled_to_lengths(W * values, X, Z, values, scales)
         squares = squared_distances(X, Z)
         squares *= 2 * self.exponent
         values = _exponential(-0.5 * squares)

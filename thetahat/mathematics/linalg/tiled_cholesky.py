@@ -19,6 +19,8 @@ ONE_TILE = 768
 """So few rows are one tile: LAPACK is faster than several threads with tiles."""
 MANY_ROWS = 1500
 """From so many rows on, tiles have twice as many: BLAS is faster, and threads have enough to do."""
+DIAGONAL = 128
+"""Columns of a factor that SciPy solves for at once, on one thread at a time."""
 LEAST_REFINED = 1000
 """Rows from which a factor in single precision and its refinement are faster than one in double."""
 MOST_REFINEMENTS = 10
@@ -51,10 +53,7 @@ def cholesky_in_place(A: Array) -> bool:
             factor: Array = factor,
             solved: dict[int, Array] = solved,
         ) -> None:
-            found = linalg.solve_triangular(
-                factor, A[rows, panel].T, lower=True, check_finite=False
-            )
-            A[rows, panel] = solved[rows.start] = np.ascontiguousarray(found.T)
+            A[rows, panel] = solved[rows.start] = _solved_rows(factor, A[rows, panel])
 
         def subtract(tile: tuple[slice, slice], solved: dict[int, Array] = solved) -> None:
             rows, columns = tile
@@ -65,6 +64,22 @@ def cholesky_in_place(A: Array) -> bool:
         pairs = [(below[i], below[j]) for i in range(len(below)) for j in range(i + 1)]
         parallel_for(subtract, pairs, products=rest * rest * width)
     return True
+
+
+def _solved_rows(factor: Array, B: Array) -> Array:
+    """BL⁻ᵀ by columns of L: products run on several threads at once, which SciPy's solver does not.
+
+    The solver is left with the blocks on the diagonal.
+    """
+    found = np.array(B)
+    solve = scipy_linalg().solve_triangular
+    for first in range(0, len(factor), DIAGONAL):
+        here = slice(first, first + DIAGONAL)
+        if first:
+            found[:, here] -= np.dot(found[:, :first], factor[here, :first].T)
+        pivot = factor[here, here]
+        found[:, here] = solve(pivot, found[:, here].T, lower=True, check_finite=False).T
+    return found
 
 
 def _tiles(n: int, size: int) -> list[slice]:

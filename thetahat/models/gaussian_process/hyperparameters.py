@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,12 +17,14 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
 from thetahat.mathematics.kernels.base import Constant, Kernel
 from thetahat.mathematics.kernels.names import as_kernel, is_scikit_learns
 from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.objective.kernel.projected_bfgs import ProjectedBFGS, curvature
 from thetahat.objective.predictor import in_double
 
 TOLERANCE = 1e-6
@@ -118,17 +121,7 @@ class GaussianProcess(WatchedSolver, Estimator):
                 if callable(self.optimizer):
                     solutions.append(self._custom(problem, start))
                 else:
-                    solutions.append(
-                        minimise(
-                            problem,
-                            LBFGS(),
-                            start,
-                            tolerance=TOLERANCE,
-                            max_steps=MOST_STEPS,
-                            watch=watch,
-                            reason="few hyper-parameters with gradients and bounds",
-                        )
-                    )
+                    solutions.append(_optimum(problem, start, watch))
         best = min(solutions, key=lambda each: each.value) if solutions else None
         theta = problem.kernel.theta if best is None else best.theta
         self.__dict__.update(attributes(theta))
@@ -205,6 +198,31 @@ class GaussianProcess(WatchedSolver, Estimator):
         if eval_gradient:
             return problem.log_likelihood_and_gradient(theta)
         return problem.log_likelihood(theta)
+
+
+def _optimum(problem: Any, start: Array, watch: Watch) -> Solution:
+    """The optimum from this start, which a fit to a sample of many rows improves first.
+
+    The optimum of the sample is used if it has a larger likelihood of all rows than the start.
+    """
+    search = partial(minimise, tolerance=TOLERANCE, max_steps=MOST_STEPS)
+    reason = "few hyper-parameters with gradients and bounds"
+    sample = problem.of_some_rows()
+    if sample is not None:
+        nearer = search(sample, LBFGS(), start).theta
+        if problem.log_likelihood(nearer) > problem.log_likelihood(start):
+            found = search(
+                problem,
+                ProjectedBFGS(curvature(sample, nearer)),
+                nearer,
+                watch=watch,
+                reason=f"{reason}; start and curvature from {len(sample.y)} of "
+                f"{len(problem.y)} rows",
+            )
+            if found.outcome is not Outcome.STALLED:
+                return found
+            start = found.theta
+    return search(problem, LBFGS(), start, watch=watch, reason=reason)
 
 
 def covariance_of(kernel: Any) -> Kernel:

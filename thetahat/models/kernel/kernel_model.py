@@ -25,10 +25,13 @@ class KernelModel(KernelMachine):
 
     With K = LLᵀ the problem is that of a linear model with the features L and the penalty "l2", so
     every loss and every solver of `LinearModel` works. Losses with a dual give sparse coefficients:
-    only the support vectors are kept. Rows that depend on others are left out of the centres.
+    only the support vectors are kept. Rows that depend on others are left out of the centres. The
+    hinge and the epsilon-insensitive loss have the solver of `SVC` and `SVR`, unless there are
+    fewer centres than rows, another `solver` is given, or there is no intercept.
 
     Cost: O(n³) time and three matrices of n² numbers (one for the squared loss), whose size is
-    checked first; with m centres (``n_components``) O(n m²) time and n·m numbers.
+    checked first; with m centres (``n_components``) O(n m²) time and n·m numbers. The solver of
+    `SVC` takes between O(n²d) and O(n³) time, and at most 1 GiB for rows of the kernel matrix.
 
     Parameters
     ----------

@@ -13,13 +13,15 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.any_loss import AnyLoss
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.risk_minimiser import RiskMinimiser
-from thetahat.foundation.memory import require_memory
+from thetahat.foundation.memory import memory_for, require_memory
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import TOO_LARGE, require_kernel_matrix
 from thetahat.mathematics.kernels.names import suited
+from thetahat.mathematics.losses.margin import Hinge
 from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.models.kernel.parameters import OfKernel, kept_rows
@@ -33,13 +35,19 @@ from thetahat.objective.kernel.features import (
     gram_of,
     not_a_kernel,
 )
+from thetahat.objective.kernel.gram_rows import gram_rows
 from thetahat.objective.kernel.least_squares import ridge_coefficients
+from thetahat.objective.kernel.support_dual import BoxDual, minimise_dual
 from thetahat.objective.predictor import LinearPredictor, in_double
 
 MOST_EXACT_ROWS = 10_000
 """Rows up to which "auto" uses all of them: time grows with their cube, memory with the square."""
 USUAL_CENTRES = 1500
 """Centres that "auto" draws from more rows."""
+CACHE = 1 << 30
+"""Bytes of kernel rows that the solver of support vectors may keep."""
+STALLED_GAP = 1e-6
+"""Duality gap of the mean loss up to which a solver that rounding stopped has converged."""
 
 
 class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
@@ -127,6 +135,8 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         exact = self._n_centres(source) is None
         if exact and isinstance(self.loss_, Squared) and self.solver == "auto":
             self._fit_least_squares(source, strength, centres)
+            return
+        if exact and not n_scores and self._fit_support(source, strength, centres, X, y):
             return
         self._require_features(source.n_rows, len(centres))
         features = KernelFeatures.of(self.kernel_, source.X, centres)
@@ -230,6 +240,62 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
             reason="squared loss under a kernel: one Cholesky factor of K + n·alpha·I",
             message=Outcome.EXACT.value,
         )
+
+    def _fit_support(self, source: InMemory, strength: float, used: Array, X: Any, y: Any) -> bool:
+        """Minimise the dual by the solver of `SVC` and `SVR`; False if it does not suit the loss.
+
+        Its box of row i is that of the loss times Cᵢ = wᵢ/(λ·Σw), and its gap is one of the mean
+        loss divided by λ.
+        """
+        loss = self.loss_
+        if not isinstance(loss, Hinge | EpsilonInsensitive):
+            return False
+        if self.solver != "auto" or not self.fit_intercept:
+            return False
+        targets = np.asarray(source.y, dtype=np.float64)[used]
+        cost = source.row_weights[used] / (source.row_weights.sum() * strength)
+        box = loss.dual_box(targets)
+        dual = BoxDual(-targets, cost * box.lower, cost * box.upper, float(box.kink))
+        which = None if len(used) == source.n_rows else used
+        rows = gram_rows(self.kernel_, in_double(source.X), which, memory_for(CACHE), False)
+        with self._watching(None, partial(self._support, source, used), X, y) as watch:
+            found = minimise_dual(
+                rows, dual, tolerance=self.tol, max_steps=self.max_iter, watch=watch
+            )
+        if found.outcome is Outcome.STALLED and not found.gap * strength <= STALLED_GAP:
+            return False
+        self.__dict__.update(self._support(source, used, found.beta, found.offsets[0]))
+        theta = np.zeros(source.n_rows)
+        theta[used] = found.beta
+        outcome = Outcome.CONVERGED if found.outcome is Outcome.STALLED else found.outcome
+        self.solution_ = Solution(
+            theta=theta,
+            outcome=outcome,
+            solver="smo",
+            reason=f"{loss.name} loss under a kernel: pairs of dual variables, by their gain",
+            steps=found.steps,
+            value=strength * (found.gap - found.value),
+            gap=strength * found.gap,
+            gap_kind="duality gap",
+            message=outcome.value,
+            multipliers=theta,
+        )
+        self.n_iter_ = max(1, found.steps)
+        self._warn_unless_converged()
+        return True
+
+    def _support(
+        self, source: InMemory, used: Array, beta: Array, offset: float = 0.0
+    ) -> dict[str, Any]:
+        """The rows with a coefficient; the first one if all coefficients are 0."""
+        places = np.flatnonzero(beta) if beta.any() else np.zeros(1, dtype=np.intp)
+        support = used[places]
+        return {
+            "X_fit_": kept_rows(self.kernel_, source.X, support),
+            "support_": support,
+            "dual_coef_": beta[places],
+            "intercept_": np.float64(offset),
+        }
 
     def _attributes(
         self, theta: Array, risk: EmpiricalRisk, features: FeatureCoefficients

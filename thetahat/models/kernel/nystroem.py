@@ -8,21 +8,25 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
+from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.data.validation import as_source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, real, whole
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels import named as named_kernel
 from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.given import Precomputed
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.kernels.names import is_scikit_learns
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, is_name, kept_rows, kernel_of
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
-from thetahat.objective.kernel.centres import RULES, choose_centres
+from thetahat.objective.kernel.centres import RULES, choose_centres, sample_of_rows
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.features import gram_of, not_a_kernel
 from thetahat.objective.predictor import in_double
@@ -38,6 +42,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
     Formula: φ(x) = K_zz^{−1/2}·(k(z₁, x), …, k(z_m, x)) for centres zⱼ that are drawn from the
     rows, so that φ(x)ᵀφ(x′) = k(x, x′) if one of the two is a centre. A linear model on these
     features is a kernel model with m centres; `KernelModel` with ``n_components`` does both.
+
+    Rows of a `Source` are read block by block: one pass draws the centres, and the features are
+    computed as the rows are read, so that a pipeline with `LinearModel` fits a kernel model to a
+    file of any size.
 
     Cost: O(m³) for the fit and O(n m²) for the features, whose memory is checked first.
 
@@ -103,7 +111,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
         "n_components": whole(1),
         "centers": one_of(*RULES),
     }
-    _streams = False
+    _streams = True
     _for_few_rows = False
     _draws_rows = True
     _too_large = "Use fewer components, or transform fewer rows at a time."
@@ -134,7 +142,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
 
     def fit(self, X: Any, y: Any = None) -> Nystroem:
         """Draw the centres and factor their kernel matrix. Cost: O(m² d + m³)."""
-        source = in_memory(self._open(X, supervised=False), type(self).__name__)
+        source = self._open(X, supervised=False)
         self.kernel_ = self._kernel(source)
         count = min(self.n_components, source.n_rows)
         if count < self.n_components:
@@ -143,13 +151,13 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
                 f"{count}. All rows are used, and the kernel matrix is exact."
             )
         require_kernel_matrix(count, count, np.float64, copies=4)
-        rows = in_double(source.X)
-        every, random = np.arange(source.n_rows), generator(self.random_state)
-        self.component_indices_ = choose_centres(
-            self.kernel_, source.X, every, None, count, self.centers, random
+        numbers, rows = self._candidates(source, count, random := generator(self.random_state))
+        chosen = choose_centres(
+            self.kernel_, rows, np.arange(len(numbers)), None, count, self.centers, random
         )
-        self.components_ = kept_rows(self.kernel_, source.X, self.component_indices_)
-        K = gram_of(self.kernel_, rows, self.component_indices_)
+        self.component_indices_ = numbers[chosen]
+        self.components_ = kept_rows(self.kernel_, rows, chosen)
+        K = gram_of(self.kernel_, in_double(rows), chosen)
         with one_blas_thread():
             values, vectors = np.linalg.eigh(K)
             if values[0] < -1e-9 * max(abs(values[0]), values[-1]):
@@ -157,6 +165,22 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
             scaled = vectors / np.sqrt(np.maximum(values, LEAST_EIGENVALUE))
             self.normalization_ = scaled @ vectors.T
         return self
+
+    def _candidates(
+        self, source: Source, count: int, random: np.random.Generator
+    ) -> tuple[Array, Matrix]:
+        """The numbers and values of the rows among which the centres are drawn."""
+        if isinstance(source, InMemory):
+            return np.arange(source.n_rows), in_memory(source, type(self).__name__).X
+        if isinstance(self.kernel_, Precomputed):
+            raise CapabilityError(
+                "Nystroem: a precomputed kernel matrix must be in memory, but its rows are read "
+                "block by block. Give the rows themselves and the name of the kernel, or load the "
+                "matrix with X, y, sample_weight = source.arrays()."
+            )
+        numbers, rows = sample_of_rows(source, count, self.centers, random)
+        require_squares_of_rows(as_source(rows), who=type(self).__name__)
+        return numbers, rows
 
     @property
     def _n_features_out(self) -> int:

@@ -31,6 +31,10 @@ class OfKernel(Estimator):
 
     _accepts_sparse = True
     _streams = False
+    _instead_of_blocks = (
+        "fit LinearModel to the features of th.Nystroem: both read blocks, as in "
+        "make_pipeline(th.Nystroem(n_components=1000), th.LinearModel())"
+    )
     _for_few_rows = True
 
     kernel: Any

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from thetahat.data.source import Source
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
@@ -30,6 +31,29 @@ LARGEST_PILOT = 1000
 """Rows from which leverage scores are estimated, at most."""
 SLICE = 4096
 """Rows whose scores are computed at once."""
+
+
+def sample_of_rows(
+    source: Source, m: int, rule: str, random: np.random.Generator
+) -> tuple[Array, Matrix]:
+    """The numbers and values of the rows of a source among which `choose_centres` chooses.
+
+    They are those that it would draw itself from the whole matrix. Cost: one pass over the rows.
+    """
+    n = source.n_rows
+    count = min(n, m if rule == "uniform" else max(ROWS_PER_CENTRE * m, FEWEST_ROWS))
+    which = np.arange(n)
+    if count < n:
+        which = np.sort(random.choice(which, size=count, replace=False))
+    parts: list[Matrix] = []
+    for block in source.blocks():
+        first, last = np.searchsorted(which, (block.start, block.start + block.X.shape[0]))
+        parts.append(block.X[which[first:last] - block.start])
+    if any(hasattr(part, "tocsr") for part in parts):
+        import scipy.sparse
+
+        return which, scipy.sparse.vstack(parts, format="csr")
+    return which, np.concatenate(parts)
 
 
 def choose_centres(
