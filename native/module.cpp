@@ -44,7 +44,9 @@
     X(refine) \
     X(root_weighted) \
     X(sparse_gram) \
+    X(whitened_squares) \
     /* losses */ \
+    X(class_shares) \
     X(class_slopes) \
     X(compiled_newton) \
     X(huber_sums) \

@@ -71,6 +71,15 @@ def pack_class_rows(
     out: FloatArray,
     sums: FloatArray,
 ) -> None: ...
+def class_shares(scores: FloatArray, out: FloatArray) -> int: ...
+def whitened_squares(
+    x: FloatArray,
+    centre: FloatArray,
+    scale: FloatArray,
+    roots: FloatArray,
+    offsets: FloatArray,
+    out: FloatArray,
+) -> None: ...
 def class_squares(
     x: FloatArray,
     rows: NDArray[Any],

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat import _native
 from thetahat.data.source import Block
 from thetahat.estimator.base import DIRECT_SIZE
 from thetahat.estimator.classifier import Classifier
@@ -22,6 +23,9 @@ from thetahat.foundation.types import Array, Matrix
 
 SHARE_TOLERANCE = 1e-6
 """Largest distance from 1 of the sum of given class probabilities."""
+
+FEW = 1 << 10
+"""Scores up to which class probabilities are computed in one compiled call."""
 
 WHOLE = "?" + np.typecodes["AllInteger"]
 """The characters of the types of whole numbers and Booleans."""
@@ -63,6 +67,20 @@ class BayesRule(Classifier, ABC):
     def _score_block(self, block: Block) -> Array:
         return self._scores(block.X)
 
+    def _best(self, rows: Matrix) -> Array:
+        """The number of the class with the largest score; the first one in case of ties."""
+        return np.asarray(self._scores(rows).argmax(axis=1))
+
+    def _best_rows(self, X: Any) -> Array:
+        """The same for all rows of X, which are checked first."""
+        X = _few_as_floats(X)
+        if self._is_small_and_sound(X):
+            return self._best(X)
+        return self._open_again(X).map_rows(self._best_block)
+
+    def _best_block(self, block: Block) -> Array:
+        return self._best(block.X)
+
     def _joint_rows(self, X: Any) -> Array:
         """The same for all rows of X, which are checked first."""
         X = _few_as_floats(X)
@@ -101,8 +119,7 @@ class BayesRule(Classifier, ABC):
         labels : array of shape (n,)
             Predicted labels; the first one in ``classes_`` in case of ties.
         """
-        best = self._score_rows(X).argmax(axis=1)
-        return self.classes_[best]
+        return self.classes_[self._best_rows(X)]
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities.
@@ -135,7 +152,13 @@ class BayesRule(Classifier, ABC):
         probabilities : array of shape (n, n_classes)
             Probabilities in the order of ``classes_``; every row sums to 1.
         """
-        shares = _below_largest(self._score_rows(X))[0]
+        scores = self._score_rows(X)
+        if scores.size <= FEW:
+            shares = np.empty(scores.shape, dtype=scores.dtype)
+            if _native.class_shares(scores, shares):
+                shares[~shares.any(axis=1)] = self._class_shares()
+            return shares
+        shares = _below_largest(scores)[0]
         np.exp(shares, out=shares)
         total = np.add.reduce(shares, axis=1, keepdims=True)
         if np.count_nonzero(total) < total.size:

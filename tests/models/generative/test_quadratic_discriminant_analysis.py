@@ -10,6 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 import thetahat as th
 from tests.models.generative.generative_cases import IRIS, crosses, gaussians
 from thetahat.foundation.errors import IllConditionedWarning
+from thetahat.models.generative import quadratic_discriminant_analysis as module
+from thetahat.models.generative import whitened_squares as inner
 
 QDA = th.QuadraticDiscriminantAnalysis
 
@@ -193,3 +195,50 @@ def test_many_classes():
 def test_bad_parameters_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
         QDA(**options).fit(*IRIS)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("case", ["plain", "alike", "dependent", "units"])
+def test_labels_from_single_precision_are_those_of_double_precision(case, dtype):
+    """Also of rows on the boundary, far away or with missing values."""
+    random = np.random.default_rng(5)
+    n, d = 1500, 30
+    y = np.arange(n) % 3
+    X = random.standard_normal((n, d)) + (0.0 if case == "alike" else 0.3) * y[:, None]
+    if case == "alike":
+        X[:500] = X[500:1000]
+    elif case == "dependent":
+        X[:, 1] = X[:, 0] + 1e-3 * X[:, 1]
+    elif case == "units":
+        X *= 10.0 ** random.integers(-12, 12, d)
+    model = th.QuadraticDiscriminantAnalysis().fit(X.astype(dtype), y)
+    half = (model._class_means[0] + model._class_means[1]) / 2
+    rows = np.vstack([X, half + 1e-9 * (X - half), 1e9 * X, 1e25 * X[:9]]).astype(dtype)
+    rows[7, 3] = np.nan
+    scores = model.predict_joint_log_proba(rows)
+    usual = np.abs(scores).max(axis=1) < 1e25
+    np.testing.assert_array_equal(model.predict(rows)[usual], scores.argmax(axis=1)[usual])
+    assert len(np.unique(model.predict(rows[:n]))) == 3
+
+
+def test_rows_near_the_boundary_are_decided_in_double_precision(monkeypatch):
+    random = np.random.default_rng(1)
+    d = 40
+    X = random.standard_normal((4000, d)) @ (np.eye(d) + 0.5 * random.standard_normal((d, d)))
+    y = np.arange(4000) % 2
+    model = th.QuadraticDiscriminantAnalysis().fit(X, y)
+    # Rows between two of different labels, as near to the boundary as single precision is exact.
+    low, high = X[model.predict(X) == 0][:900], X[model.predict(X) == 1][:900]
+    for _ in range(20):
+        middle = (low + high) / 2
+        first = (model.decision_function(middle) <= 0)[:, None]
+        low, high = np.where(first, middle, low), np.where(first, high, middle)
+    rows = np.vstack([low, high])
+    expected = (model.decision_function(rows) > 0).astype(int)
+    np.testing.assert_array_equal(model.predict(rows), expected)
+    found, squares = [], module.whitened_squares
+    monkeypatch.setattr(module, "whitened_squares", lambda *a: found.append(a[0]) or squares(*a))
+    monkeypatch.setattr(inner, "whitened_squares", lambda *a: found.append(a[0]) or squares(*a))
+    model.predict(rows)
+    assert [len(each) for each in found] == [1800, len(found[1])]
+    assert 0 < len(found[1]) <= 1800

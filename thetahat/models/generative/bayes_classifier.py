@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import isfinite
 from typing import Any, cast
 
@@ -16,6 +17,9 @@ from thetahat.estimator.generative_classifier import GenerativeClassifier, class
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.density.kernel_density.kernel_density import KernelDensity
+
+FEW = 8
+"""Rows up to which kernel densities are evaluated in fewer steps, on one thread."""
 
 
 @with_parameters
@@ -103,6 +107,8 @@ class BayesClassifier(GenerativeClassifier):
             self._fitted(clone(density), source, np.flatnonzero(codes == code), code)
             for code in range(len(self.classes_))
         ]
+        self.__dict__.pop("_few_levels", None)
+        _ = self._few_levels  # made now, so that predictions do not change the model
         return self
 
     def _checked_density(self, sample_weight: Any) -> Any:
@@ -159,15 +165,33 @@ class BayesClassifier(GenerativeClassifier):
     def _joint(self, rows: Matrix) -> Array:
         if "densities_" not in self.__dict__:
             check_is_fitted(self)
+        levels = self._few_levels
+        if levels is not None and rows.shape[0] <= FEW and rows.dtype.char == "d":
+            return self._few(np.ascontiguousarray(rows), levels)
         joint = np.empty((rows.shape[0], len(self.densities_)), dtype=rows.dtype)
         for code, density in enumerate(self.densities_):
             joint[:, code] = self._log_densities(density, rows, code)
-        joint += self._log_priors()
+        with np.errstate(divide="ignore"):
+            joint += np.log(self.class_prior_)
         return joint
 
-    def _log_priors(self) -> Array:
+    @cached_property
+    def _few_levels(self) -> Array | None:
+        """log π and the constant terms of kernel densities; None if the steps cannot be saved."""
+        if not all(type(density) is KernelDensity for density in self.densities_):
+            return None
+        found = [density._few_level() for density in self.densities_]
+        if None in found:
+            return None
         with np.errstate(divide="ignore"):
-            return np.log(self.class_prior_)
+            return np.log(self.class_prior_) + np.array(found)
+
+    def _few(self, rows: Array, levels: Array) -> Array:
+        """`_joint` of few rows in float64 by kernel densities, in fewer steps."""
+        sums = np.empty((len(levels), rows.shape[0]))
+        for density, out in zip(self.densities_, sums, strict=True):
+            density._few_sums(rows, out)
+        return sums.T + levels
 
     def _log_densities(self, density: Any, rows: Matrix, code: int) -> Array:
         """The log-densities of one class, which may come from any code of a user."""

@@ -39,13 +39,14 @@ from thetahat.models.generative.gaussian import (
     whitened,
     whitening,
 )
+from thetahat.models.generative.whitened_squares import best_classes, whitened_squares
 
 STACKED = 1 << 18
 """Entries of all whitening matrices up to which they are also kept side by side."""
 FEW = 1 << 12
 """Whitened entries up to which rows are first tried without regard to gaps and overflow."""
-AT_ONCE = 1 << 20
-"""Whitened entries of rows and classes up to which they are computed in one product."""
+SHORT = 1 << 20
+"""Products up to which the best classes are found in double precision at once."""
 
 
 @with_parameters
@@ -221,7 +222,7 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         if self._roots.ndim != 3 or count * d * d > STACKED:
             return None
         matrix = np.ascontiguousarray(self._roots.transpose(1, 0, 2).reshape(d, -1))
-        return matrix, np.einsum("cd,cde->ce", self._apart, self._roots).reshape(-1)
+        return matrix, self._offsets().reshape(-1)
 
     def _warn_of_rank(self, moments: ClassMoments, pooled: Array) -> None:
         if self.reg_param > 0 or self.ranks_.min() == len(pooled):
@@ -283,21 +284,32 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         return scores
 
     def _joint(self, rows: Matrix) -> Array:
-        centred = dense_float64(rows) - self._centre
-        count = len(self._apart)
-        beside = self._side_by_side
-        if beside is not None and centred.size * count <= AT_ONCE:
-            away = product(centred, beside[0])
-            away -= beside[1]
-            away = away.reshape(len(away), count, -1)
-            distance = np.einsum("ijk,ijk->ij", away, away)  # which overflows without a warning
+        if self._roots.ndim == 3:
+            rows = rows if isinstance(rows, np.ndarray) else dense_float64(rows)
+            given = (self._centre, np.ones(rows.shape[1]), self._roots, self._offsets())
+            distance = whitened_squares(rows, *given)[:, :-1]
         else:
-            distance = np.empty((len(centred), count))
-            for code in range(count):
-                _distances(centred, self._roots[code], self._apart[code], out=distance[:, code])
-        distance *= -0.5
-        distance += self._levels
-        return self._filled(rows, distance)
+            centred = dense_float64(rows) - self._centre
+            distance = np.empty((len(centred), len(self._apart)))
+            for code, root in enumerate(self._roots):
+                _distances(centred, root, self._apart[code], out=distance[:, code])
+        return self._filled(rows, self._levels - 0.5 * distance)
+
+    def _offsets(self) -> Array:
+        return np.matvec(self._roots.mT, self._apart)
+
+    def _best(self, rows: Matrix) -> Array:
+        """The best classes: from single precision wherever its errors cannot change them."""
+        few = rows.shape[0] * self._roots.size <= SHORT
+        if few or self._roots.ndim != 3 or not isinstance(rows, np.ndarray):
+            return super()._best(rows)
+        given = (self._centre, self._roots, self._offsets(), self._levels)
+        if (found := best_classes(rows, *given)) is None:
+            return super()._best(rows)
+        best, doubt = found
+        if doubt.size:
+            best[doubt] = super()._best(rows[doubt])
+        return best
 
     def _near_scores(self, rows: Matrix) -> Array | None:
         """`_joint` of few rows without missing values or overflow, in fewer steps, or None."""

@@ -214,6 +214,16 @@ class KernelDensity(DensityModel):
         logs -= log(sums.total)
         return logs.astype(rows.dtype, copy=False)
 
+    def _few_level(self) -> float | None:
+        """What `_few_sums` lack to be log-densities; None if they cannot be used."""
+        if self.atol > 0 or not self._sums.can_sum_few(self._shape):
+            return None
+        return self._sums.log_scale(self._shape, self.bandwidth_) - log(self._sums.total)
+
+    def _few_sums(self, rows: Array, out: Array) -> None:
+        """Log-densities of few checked rows in float64 without their constant term."""
+        self._sums.sum_few(rows, self._shape, self.bandwidth_, float(self.rtol), out)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the total log-likelihood Σ_i w_i log p(x_i).
 
