@@ -26,6 +26,7 @@
     X(sgd_epoch) \
     /* factors */ \
     X(contrast_values) \
+    X(divergence_rows) \
     X(nonnegative_rows) \
     /* graphical */ \
     X(precision_direction) \
@@ -43,6 +44,7 @@
     X(pack_rows) \
     X(refine) \
     X(root_weighted) \
+    X(skinny_products) \
     X(sparse_gram) \
     X(whitened_squares) \
     /* losses */ \

@@ -1122,6 +1122,27 @@ def triangle_distances(
 def contrast_values(
     u: FloatArray, weight: FloatArray, kind: int, alpha: float, slopes: FloatArray
 ) -> None: ...
+def divergence_ratios(
+    rows: FloatArray,
+    left: FloatArray,
+    right: FloatArray,
+    floor: float,
+    valued: bool,
+    ratios: FloatArray,
+) -> float: ...
+def row_products(rows: FloatArray, factor: FloatArray, found: FloatArray) -> None: ...
+def column_products(rows: FloatArray, factor: FloatArray, found: FloatArray) -> None: ...
+def swept_products(
+    x: FloatArray,
+    right: FloatArray,
+    gram: FloatArray,
+    l1: float,
+    order: NDArray[Any],
+    sweeps: int,
+    tolerance: float,
+    left: FloatArray,
+    back: FloatArray,
+) -> float: ...
 def nonnegative_sweeps(
     gram: FloatArray,
     cross: FloatArray,

@@ -66,3 +66,38 @@ def test_wrong_shapes_are_refused():
         _native.sparse_divergence(
             np.ones(1), np.array([3]), np.array([0, 1, 1]), row, square, 1.0, 1e-7, True, row.copy()
         )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n", "d", "k"), [(1, 1, 1), (70, 9, 5), (33, 300, 12)])
+def test_swept_products_are_sweeps_between_two_products(n, d, k, dtype):
+    rng = np.random.default_rng(n)
+    X, right, start = (rng.random(size).astype(dtype) for size in ((n, d), (d, k), (n, k)))
+    gram, order = right.T @ right, rng.permutation(k)
+    expected = start.copy()
+    violation = _native.nonnegative_sweeps(gram, X @ right - dtype(0.5), order, 3, 0.01, expected)
+    found, back = start.copy(), np.empty((d, k), dtype)
+    total = _native.swept_products(X, right, gram, 0.5, order, 3, 0.01, found, back)
+    accuracy = 1e-9 if dtype is np.float64 else 1e-2
+    assert total == pytest.approx(violation, rel=accuracy)
+    np.testing.assert_allclose(found, expected, rtol=accuracy, atol=accuracy)
+    np.testing.assert_allclose(back, X.T @ found, rtol=accuracy)
+
+
+@pytest.mark.parametrize(("dtype", "accuracy"), [(np.float64, 1e-12), (np.float32, 1e-4)])
+@pytest.mark.parametrize(("n", "d", "k"), [(1, 1, 1), (6, 43, 3), (9, 16, 20)])
+def test_divergence_ratios(n, d, k, dtype, accuracy):
+    rng = np.random.default_rng(n)
+    X = np.where(rng.random((n, d)) < 0.3, 0.0, 10 ** rng.uniform(-5, 5, (n, d))).astype(dtype)
+    left, right = rng.random((n, k)).astype(dtype), rng.random((k, d)).astype(dtype)
+    left[0] = 0.0
+    ratios = np.empty_like(X)
+    value = _native.divergence_ratios(X, left, right, 1e-6, True, ratios)
+    product = np.maximum(left.astype(float) @ right, 1e-6)
+    np.testing.assert_allclose(ratios, X / product, rtol=accuracy)
+    positive = X > 0
+    terms = X[positive] * np.log(X[positive] / product[positive])
+    assert value == pytest.approx(terms.sum(), abs=accuracy * np.abs(terms).sum())
+    assert _native.divergence_ratios(X, left, right, 1e-6, False, ratios) == 0.0
+    with pytest.raises(ValueError, match="must have"):
+        _native.divergence_ratios(X, left, right, 1e-6, True, np.empty((n + 1, d), dtype))

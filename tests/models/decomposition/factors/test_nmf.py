@@ -106,7 +106,10 @@ def test_error_is_at_most_that_of_scikit_learn(shape, form):
     X = form(rows(n, d, k))
     ours = th.NMF(k, random_state=0, max_iter=2000).fit(X).reconstruction_err_
     theirs = decomposition.NMF(k, random_state=0, max_iter=2000).fit(X).reconstruction_err_
-    assert ours <= 1.02 * theirs + 1e-3 * np.sqrt((rows(n, d, k) ** 2).sum())
+    if k < min(n, d):
+        assert ours <= 1.002 * theirs
+    else:  # both stop on the way to an error of 0
+        assert ours <= 5e-4 * np.sqrt((rows(n, d, k) ** 2).sum())
 
 
 @pytest.mark.parametrize("beta", [0, 0.5, 1, 1.5, 2, 3])

@@ -29,6 +29,7 @@ from thetahat.foundation.checked_value import check_arrays, check_columns
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.models.decomposition.factors.nonnegative_problem import NonnegativeFactors, Penalty
@@ -65,7 +66,7 @@ class NMF(Watched, Projection):
 
     Cost: O(nnz·k + (n + d)·k²) per iteration, where nnz is the number of entries that are not 0 for
     sparse rows and n·d otherwise. Sparse rows stay sparse. Memory O((n + d)·k), and as much as X
-    again for `solver` "mu" or sparse rows.
+    again for sparse rows and for arrays that are not in C order.
 
     Parameters
     ----------
@@ -230,7 +231,7 @@ class NMF(Watched, Projection):
             found = np.ascontiguousarray(problem.split(theta)[1].T, dtype=source.dtype)
             return {"components_": found, "n_components_": problem.k}
 
-        with self._watching(self.max_iter, attributes, X, y) as watch:
+        with self._watching(self.max_iter, attributes, X, y) as watch, one_blas_thread():
             self.solution_ = minimise(
                 problem,
                 self._method(),
@@ -311,7 +312,7 @@ class NMF(Watched, Projection):
         )
         X = source.X
         if isinstance(X, np.ndarray):
-            X = np.asarray(X)
+            X = np.ascontiguousarray(X)
         elif not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()

@@ -31,6 +31,8 @@ FLOOR = 1e-12
 PIECE = 1e6
 """Multiplications per piece; at most MOST_PIECES pieces."""
 MOST_PIECES = 16
+FEWEST_ROWS = 64
+"""Rows of a piece whose sums over rows are added to those of other pieces."""
 DENSE_ENTRIES = 1 << 20
 """Entries of WH that are held at once for sparse rows."""
 
@@ -73,14 +75,17 @@ class Side:
         """Number of entries that are stored."""
         return int(self.X.nnz) if self.is_sparse else int(self.X.size)
 
-    def each(self, work: Callable[[int, slice, Matrix], None], k: int) -> None:
-        """Call ``work(number, rows, X[rows])`` for each piece, on several threads."""
+    def each(self, work: Callable[[int, slice, Matrix], None], k: int, fewest: int = 1) -> int:
+        """Call ``work(number, rows, X[rows])`` for each piece, on several threads.
+
+        A piece has at least `fewest` rows. Returns the number of pieces.
+        """
         n, cost = self.X.shape[0], float(self.entries) * k
-        count = int(min(MOST_PIECES, max(1, cost // PIECE), n))
+        count = int(max(1, min(MOST_PIECES, cost // PIECE, n // fewest)))
         if count == 1:
             with one_blas_thread():
                 work(0, slice(0, n), self.X)
-            return
+            return count
         bounds = [n * i // count for i in range(count + 1)]
 
         def one(number: int) -> None:
@@ -88,16 +93,65 @@ class Side:
             work(number, rows, self.X[rows])
 
         parallel_for(one, range(count), cost)
+        return count
 
     def times(self, other: Array) -> Array:
         """X·other, for the factor of the columns. Cost: O(nnz·k)."""
         found = np.empty((self.X.shape[0], other.shape[1]), dtype=other.dtype)
 
         def work(number: int, rows: slice, X: Matrix) -> None:
-            found[rows] = X @ other
+            _row_products(X, other, found[rows])
 
         self.each(work, other.shape[1])
         return found
+
+    def swept(
+        self,
+        gram: Array,
+        other: Array,
+        l1: float,
+        order: Array,
+        sweeps: int,
+        tolerance: float,
+        factor: Array,
+    ) -> tuple[float, Array]:
+        """As `sweep` with X·other − l1 for dense rows, and Xᵀ·factor afterwards.
+
+        The rows are read once. Cost: O(n d k).
+        """
+        violations, sums = np.zeros(MOST_PIECES), [np.empty((0, 0))] * MOST_PIECES
+
+        def work(number: int, rows: slice, X: Array) -> None:
+            sums[number] = np.empty_like(other)
+            violations[number] = _native.swept_products(
+                X, other, gram, l1, order, sweeps, tolerance, factor[rows], sums[number]
+            )
+
+        count = self.each(work, other.shape[1], FEWEST_ROWS)
+        return float(violations.sum()), _total(sums[:count])
+
+    def back(self, factor: Array) -> Array:
+        """Xᵀ·factor for dense rows. Cost: O(n d k)."""
+        sums = [np.empty((0, 0))] * MOST_PIECES
+
+        def work(number: int, rows: slice, X: Array) -> None:
+            sums[number] = np.empty((X.shape[1], factor.shape[1]), dtype=factor.dtype)
+            _native.column_products(X, factor[rows], sums[number])
+
+        return _total(sums[: self.each(work, factor.shape[1], FEWEST_ROWS)])
+
+    def column_ratios(self, factor: Array, other: Array) -> Array:
+        """(X/(factor·otherᵀ))ᵀ·factor for dense rows, each quotient with the `FLOOR`."""
+        sums = [np.empty((0, 0))] * MOST_PIECES
+        right = np.ascontiguousarray(other.T)
+
+        def work(number: int, rows: slice, X: Array) -> None:
+            ratios = np.empty_like(X)
+            _native.divergence_ratios(X, factor[rows], right, FLOOR, False, ratios)
+            sums[number] = np.empty_like(other)
+            _native.column_products(ratios, factor[rows], sums[number])
+
+        return _total(sums[: self.each(work, other.shape[1], FEWEST_ROWS)])
 
     def sweep(
         self, gram: Array, cross: Array, order: Array, sweeps: int, tolerance: float, factor: Array
@@ -136,20 +190,31 @@ class Side:
         return Parts(numerator, denominator, value)
 
 
+def _row_products(X: Matrix, other: Array, found: Array) -> None:
+    if isinstance(X, np.ndarray) and X.flags.c_contiguous:
+        _native.row_products(X, other, found)
+    else:
+        found[...] = X @ other
+
+
+def _total(sums: list[Array]) -> Array:
+    """The sum of the arrays, in their order."""
+    for each in sums[1:]:
+        sums[0] += each
+    return sums[0]
+
+
 def _dense_piece(
     X: Array, W: Array, Ht: Array, beta: float, valued: bool, numerator: Array, into: Array | None
 ) -> float:
+    if beta == 1:
+        X = np.ascontiguousarray(X)
+        ratios, right = np.empty_like(X), np.ascontiguousarray(Ht.T)
+        value = _native.divergence_ratios(X, W, right, FLOOR, valued, ratios)
+        _native.row_products(ratios, Ht, numerator)
+        return value
     product = W @ Ht.T
     np.maximum(product, FLOOR, out=product)
-    if beta == 1:
-        ratio = np.divide(X, product, out=product)
-        np.matmul(ratio, Ht, out=numerator)
-        if not valued:
-            return 0.0
-        # Where x = 0 the logarithm counts 0 times.
-        np.maximum(ratio, np.finfo(ratio.dtype).tiny, out=ratio)
-        np.log(ratio, out=ratio)
-        return float(np.multiply(ratio, X, out=ratio).sum(dtype=np.float64))
     assert into is not None
     if beta == 0:
         inverse = np.divide(1.0, product, out=product)
@@ -234,12 +299,28 @@ class NonnegativeFactors:
         n, d = self.X.shape
         return theta[: n * self.k].reshape(n, self.k), theta[n * self.k :].reshape(d, self.k)
 
+    def sweep_left(
+        self, W: Array, Ht: Array, gram: Array, order: Array, sweeps: int, tolerance: float
+    ) -> tuple[float, Array]:
+        """Coordinate descent on W, in place: Σ |projected gradient| before, and XᵀW after."""
+        l1 = self.left.l1
+        if not self.rows.is_sparse:
+            return self.rows.swept(gram, Ht, l1, order, sweeps, tolerance, W)
+        cross = self.rows.times(Ht)
+        if l1:
+            cross -= cross.dtype.type(l1)
+        return self.rows.sweep(gram, cross, order, sweeps, tolerance, W), self.back(W)
+
+    def back(self, W: Array) -> Array:
+        """XᵀW. Cost: O(nnz·k)."""
+        return self.columns.times(W) if self.rows.is_sparse else self.rows.back(W)
+
     def penalties(self, W: Array, Ht: Array) -> float:
         return self.left.value(W) + self.right.value(Ht)
 
-    def square_value(self, W: Array, cross: Array, gram: Array, left_gram: Array) -> float:
-        """½‖X − WH‖² from X·Hᵀ, HHᵀ and WᵀW. Cost: O(nk + k²)."""
-        found = 0.5 * self.square - _inner(W, cross) + 0.5 * _inner(gram, left_gram)
+    def square_value(self, factor: Array, cross: Array, gram: Array, left_gram: Array) -> float:
+        """½‖X − WH‖² from W and X·Hᵀ, or Hᵀ and XᵀW, and HHᵀ, WᵀW. Cost: O(nk + k²)."""
+        found = 0.5 * self.square - _inner(factor, cross) + 0.5 * _inner(gram, left_gram)
         return max(found, 0.0)
 
     def error(self, W: Array, Ht: Array) -> float:

@@ -21,7 +21,7 @@ from thetahat.models.decomposition.principal.spectrum import (
 
 SMALL = 200
 """Largest number of rows and columns for which LAPACK computes all singular values."""
-FEW_COLUMNS = 500
+FEW_COLUMNS = 100
 """Number of columns up to which all eigenvalues of XᵀX take less time than random vectors."""
 NEGLIGIBLE = 1e-6
 """Entries below this share of the largest one are set to 0."""

@@ -35,19 +35,23 @@ def _sweeps(side: Side, factor: Array) -> int:
     return int(min(MOST_SWEEPS, 1 + side.entries / (SWEEP_COST * n * k)))
 
 
-def _with_penalty(gram: Array, cross: Array, penalty: Penalty) -> tuple[Array, Array]:
+def _with_ridge(gram: Array, penalty: Penalty) -> Array:
     if penalty.l2:
         gram = gram.copy()
         np.einsum("ii->i", gram)[:] += penalty.l2
-    return gram, cross - cross.dtype.type(penalty.l1) if penalty.l1 else cross
+    return gram
+
+
+def _less(cross: Array, penalty: Penalty) -> Array:
+    return cross - cross.dtype.type(penalty.l1) if penalty.l1 else cross
 
 
 def best_rows(X: Any, H: Array, penalty: Penalty, start: Array, sweeps: int, tol: float) -> Array:
     """The w ≥ 0 of each row that minimises ½‖x − wH‖² + penalty. Cost: O(nnz·k + n k²·sweeps)."""
     side, k = Side(X), len(H)
     with one_blas_thread():
-        gram = H @ H.T
-    gram, cross = _with_penalty(gram, side.times(np.ascontiguousarray(H.T)), penalty)
+        gram = _with_ridge(H @ H.T, penalty)
+    cross = _less(side.times(np.ascontiguousarray(H.T)), penalty)
     side.sweep(gram, cross, np.arange(k), sweeps, tol * tol, start)
     return start
 
@@ -117,24 +121,32 @@ class CoordinateSteps(Method):
 
     def start(self, problem: NonnegativeFactors, theta: Array) -> State:
         theta = np.array(theta, dtype=problem.X.dtype)
+        W, Ht = problem.split(theta)
         with one_blas_thread():
-            W, _ = problem.split(theta)
-            return self._state(problem, theta, W.T @ W, math.inf, None)
+            gram = Ht.T @ Ht
+            value = problem.square_value(W, problem.rows.times(Ht), gram, W.T @ W)
+        value += problem.penalties(W, Ht)
+        return State(theta, value, math.inf, {"gram": gram, "first": None})
 
     def advance(self, problem: NonnegativeFactors, state: State) -> State:
         theta = state.theta.copy()
         W, Ht = problem.split(theta)
+        gram = _with_ridge(state.memory["gram"], problem.left)
+        order, sweeps = self._order(problem.k), _sweeps(problem.rows, W)
         with one_blas_thread():
-            gram, cross = _with_penalty(state.memory["gram"], state.memory["cross"], problem.left)
-            order = self._order(problem.k)
-            violation = problem.rows.sweep(gram, cross, order, _sweeps(problem.rows, W), ENOUGH, W)
+            violation, cross = problem.sweep_left(W, Ht, gram, order, sweeps, ENOUGH)
             left = W.T @ W
-            gram, cross = _with_penalty(left, problem.columns.times(W), problem.right)
-            order = self._order(problem.k)
+            gram, order = _with_ridge(left, problem.right), self._order(problem.k)
+            sweeps = _sweeps(problem.columns, Ht)
             violation += problem.columns.sweep(
-                gram, cross, order, _sweeps(problem.columns, Ht), ENOUGH, Ht
+                gram, _less(cross, problem.right), order, sweeps, ENOUGH, Ht
             )
-            after = self._state(problem, theta, left, violation, state.memory["first"])
+            gram = Ht.T @ Ht
+            value = problem.square_value(Ht, cross, gram, left) + problem.penalties(W, Ht)
+        first = state.memory["first"]
+        first = violation if first is None else first
+        gap = violation / first if first > 0 else 0.0
+        after = State(theta, value, gap, {"gram": gram, "first": first})
         # The value is a difference of sums of this size, whose rounding errors hide less.
         if theta.dtype == np.float64:
             after.stalled = state.value - after.value <= ROUNDING * problem.square
@@ -142,22 +154,6 @@ class CoordinateSteps(Method):
 
     def _order(self, k: int) -> Array:
         return np.arange(k) if self.rng is None else self.rng.permutation(k)
-
-    def _state(
-        self,
-        problem: NonnegativeFactors,
-        theta: Array,
-        left: Array,
-        violation: float,
-        first: float | None,
-    ) -> State:
-        W, Ht = problem.split(theta)
-        gram, cross = Ht.T @ Ht, problem.rows.times(Ht)
-        value = problem.square_value(W, cross, gram, left) + problem.penalties(W, Ht)
-        if first is None and math.isfinite(violation):
-            first = violation
-        gap = violation / first if first else (0.0 if first == 0 else math.inf)
-        return State(theta, value, gap, {"gram": gram, "cross": cross, "first": first})
 
 
 @dataclass(frozen=True)
@@ -178,34 +174,57 @@ class MultiplicativeSteps(Method):
         theta, before = state.theta.copy(), state.memory
         W, Ht = problem.split(theta)
         with one_blas_thread():
-            _multiplied(W, before["numerator"], before["denominator"], problem.left, problem.beta)
             if problem.beta == 2:
-                numerator, denominator = problem.columns.times(W), Ht @ (W.T @ W)
+                return self._squared(problem, state, theta)
+            _multiplied(W, before["numerator"], before["denominator"], problem.left, problem.beta)
+            if problem.beta == 1 and not problem.rows.is_sparse:
+                numerator = problem.rows.column_ratios(W, Ht)
+                sums = W.sum(axis=0, dtype=np.float64).astype(W.dtype)
+                denominator = np.broadcast_to(sums, Ht.shape)
             else:
                 found = problem.columns.parts(Ht, W, problem.beta, valued=False)
                 numerator, denominator = found.numerator, found.denominator
             _multiplied(Ht, numerator, denominator, problem.right, problem.beta)
-            memory = {"step": before["step"] + 1, "first": before["first"], "last": before["last"]}
-            after = self._state(problem, theta, memory)
-        if memory["step"] % CHECKED_EVERY == 0:
-            error = _error(after.value)
-            decrease = before["last"] - error
-            after.gap = decrease / before["first"] if before["first"] > 0 else 0.0
-            memory["last"] = error
-        return after
+            after = self._state(problem, theta, _next(before))
+        return _judged(after, before)
+
+    def _squared(self, problem: NonnegativeFactors, state: State, theta: Array) -> State:
+        """One update for the squared loss."""
+        W, Ht = problem.split(theta)
+        _multiplied(W, problem.rows.times(Ht), W @ state.memory["gram"], problem.left, 2.0)
+        cross = problem.back(W)
+        left = W.T @ W
+        _multiplied(Ht, cross, Ht @ left, problem.right, 2.0)
+        gram = Ht.T @ Ht
+        value = problem.square_value(Ht, cross, gram, left) + problem.penalties(W, Ht)
+        memory = _next(state.memory) | {"gram": gram}
+        return _judged(State(theta, value, math.inf, memory), state.memory)
 
     def _state(self, problem: NonnegativeFactors, theta: Array, memory: dict[str, Any]) -> State:
         """The value, and the update of W that follows from the same products."""
         W, Ht = problem.split(theta)
         if problem.beta == 2:
-            gram, cross = Ht.T @ Ht, problem.rows.times(Ht)
-            value = problem.square_value(W, cross, gram, W.T @ W)
-            memory["numerator"], memory["denominator"] = cross, W @ gram
+            memory["gram"] = Ht.T @ Ht
+            value = problem.square_value(W, problem.rows.times(Ht), memory["gram"], W.T @ W)
         else:
             found = problem.rows.parts(W, Ht, problem.beta)
             memory["numerator"], memory["denominator"] = found.numerator, found.denominator
             value = found.value
         return State(theta, value + problem.penalties(W, Ht), math.inf, memory)
+
+
+def _next(before: dict[str, Any]) -> dict[str, Any]:
+    return {"step": before["step"] + 1, "first": before["first"], "last": before["last"]}
+
+
+def _judged(after: State, before: dict[str, Any]) -> State:
+    """The state with its gap, if its progress is checked."""
+    if after.memory["step"] % CHECKED_EVERY == 0:
+        error = _error(after.value)
+        decrease = before["last"] - error
+        after.gap = decrease / before["first"] if before["first"] > 0 else 0.0
+        after.memory["last"] = error
+    return after
 
 
 def _error(value: float) -> float:
