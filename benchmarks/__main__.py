@@ -39,6 +39,7 @@ FAMILIES = (
     "covariance",
     "graphical",
     "clusters",
+    "density_clusters",
     "mixture",
     "surfaces",
     "latent",

@@ -7,8 +7,10 @@
 #define THETAHAT_KERNELS(X) \
     /* cluster */ \
     X(cluster_sums) \
+    X(density_clusters) \
     X(graph_linkage) \
     X(hierarchy) \
+    X(join_pairs) \
     X(linkage_chain) \
     X(mixture_pass) \
     X(nearest_centres) \

@@ -29,6 +29,7 @@ from thetahat.catalog import estimators
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.classifier import LabelledEstimator
+from thetahat.models.cluster.density.base import DensityModel
 from thetahat.models.manifold.dissimilarities import DissimilarityEmbedding
 from thetahat.models.manifold.graph_model import GraphModel
 from thetahat.models.neighbors.graphs import GraphTransformer
@@ -130,8 +131,8 @@ def has_weights(model):
 
 
 def says_of_new_rows(model):
-    """False for embeddings of the training rows alone."""
-    return not isinstance(model, DissimilarityEmbedding | GraphModel)
+    """False for embeddings and labels of the training rows alone."""
+    return not isinstance(model, DensityModel | DissimilarityEmbedding | GraphModel)
 
 
 def is_blind_to_order(model):
@@ -257,7 +258,7 @@ def test_dense_equals_sparse(name):
         np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", which(has_weights, is_blind_to_order))
+@pytest.mark.parametrize("name", which(has_weights, is_blind_to_order, says_of_new_rows))
 def test_weight_two_is_a_row_twice(name):
     random = np.random.default_rng(1)
     model = ESTIMATORS[name]

@@ -1,0 +1,1 @@
+"""Clusters as regions where rows lie densely, apart from rows that belong to none."""
