@@ -27,6 +27,7 @@
     /* factors */ \
     X(contrast_values) \
     X(nonnegative_rows) \
+    X(topic_shares) \
     /* graphical */ \
     X(precision_direction) \
     /* graphs */ \

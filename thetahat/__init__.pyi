@@ -71,6 +71,7 @@ from thetahat.models.decomposition.cross.pls_regression import PLSRegression as 
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
 from thetahat.models.decomposition.factors.fast_ica import FastICA as FastICA
+from thetahat.models.decomposition.factors.latent_dirichlet_allocation import LatentDirichletAllocation as LatentDirichletAllocation
 from thetahat.models.decomposition.factors.nmf import NMF as NMF
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
@@ -322,6 +323,7 @@ __all__ = [
     "LaplacianSVM",
     "Lasso",
     "LassoCV",
+    "LatentDirichletAllocation",
     "LedoitWolf",
     "LinearCombination",
     "LinearDiscriminantAnalysis",

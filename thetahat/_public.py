@@ -82,6 +82,9 @@ _BY_MODULE = {
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),
     "thetahat.models.decomposition.factors.factor_analysis": ("FactorAnalysis",),
     "thetahat.models.decomposition.factors.fast_ica": ("FastICA",),
+    "thetahat.models.decomposition.factors.latent_dirichlet_allocation": (
+        "LatentDirichletAllocation",
+    ),
     "thetahat.models.decomposition.factors.nmf": ("NMF",),
     "thetahat.models.decomposition.principal.incremental_pca": ("IncrementalPCA",),
     "thetahat.models.decomposition.principal.pca": ("PCA",),
