@@ -178,6 +178,7 @@ from thetahat.models.manifold.mds import MDS as MDS
 from thetahat.models.manifold.spectral_embedding import SpectralEmbedding as SpectralEmbedding
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
+from thetahat.models.mixture.bayesian_gaussian_mixture import BayesianGaussianMixture as BayesianGaussianMixture
 from thetahat.models.mixture.gaussian_mixture import GaussianMixture as GaussianMixture
 from thetahat.models.neighbors.graphs import KNeighborsTransformer as KNeighborsTransformer
 from thetahat.models.neighbors.graphs import RadiusNeighborsTransformer as RadiusNeighborsTransformer
@@ -256,6 +257,7 @@ __all__ = [
     "BallTree",
     "BasisRegression",
     "BayesClassifier",
+    "BayesianGaussianMixture",
     "BayesianLinearRegression",
     "BayesianModelAveraging",
     "BayesianModelAveragingClassifier",

@@ -204,6 +204,7 @@ _BY_MODULE = {
     "thetahat.models.manifold.spectral_embedding": ("SpectralEmbedding",),
     "thetahat.models.metric.neighborhood_components_analysis": ("NeighborhoodComponentsAnalysis",),
     "thetahat.models.metric.pairwise_metric_learner": ("PairwiseMetricLearner",),
+    "thetahat.models.mixture.bayesian_gaussian_mixture": ("BayesianGaussianMixture",),
     "thetahat.models.mixture.gaussian_mixture": ("GaussianMixture",),
     "thetahat.models.neural.autoencoder": ("Autoencoder",),
     "thetahat.models.neural.embedding_network": ("EmbeddingNetwork",),
