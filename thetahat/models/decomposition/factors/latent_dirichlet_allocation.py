@@ -123,6 +123,8 @@ class LatentDirichletAllocation(Watched, ClassNamePrefixFeaturesOutMixin, Rowwis
         The prior of the shares of topics (α).
     topic_word_prior_ : float
         The prior of the words of topics (η).
+    random_state_ : Generator
+        The generator of the start of the topics.
     n_iter_ : int
         Number of passes over the documents.
     n_batch_iter_ : int
@@ -326,6 +328,11 @@ class LatentDirichletAllocation(Watched, ClassNamePrefixFeaturesOutMixin, Rowwis
         found = self.components_.astype(np.float64)
         expected = psi(found) - psi(found.sum(axis=1))[:, None]
         return np.exp(expected).astype(self.components_.dtype, copy=False)
+
+    @property
+    def random_state_(self) -> np.random.Generator:
+        """The generator of the start of the topics."""
+        return generator(self.random_state)
 
     def transform(self, X: Any, *, normalize: bool = True) -> Any:
         """Compute the shares of the topics in each document. Cost: O(nnz·k) per step.
