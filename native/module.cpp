@@ -30,6 +30,7 @@
     X(contrast_values) \
     X(divergence_rows) \
     X(nonnegative_rows) \
+    X(topic_shares) \
     /* graphical */ \
     X(precision_direction) \
     /* graphs */ \

@@ -74,6 +74,7 @@ from thetahat.models.decomposition.cross.pls_regression import PLSRegression as 
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
 from thetahat.models.decomposition.factors.fast_ica import FastICA as FastICA
+from thetahat.models.decomposition.factors.latent_dirichlet_allocation import LatentDirichletAllocation as LatentDirichletAllocation
 from thetahat.models.decomposition.factors.nmf import NMF as NMF
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
@@ -182,6 +183,7 @@ from thetahat.models.manifold.mds import MDS as MDS
 from thetahat.models.manifold.spectral_embedding import SpectralEmbedding as SpectralEmbedding
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
+from thetahat.models.mixture.bayesian_gaussian_mixture import BayesianGaussianMixture as BayesianGaussianMixture
 from thetahat.models.mixture.gaussian_mixture import GaussianMixture as GaussianMixture
 from thetahat.models.neighbors.graphs import KNeighborsTransformer as KNeighborsTransformer
 from thetahat.models.neighbors.graphs import RadiusNeighborsTransformer as RadiusNeighborsTransformer
@@ -260,6 +262,7 @@ __all__ = [
     "BallTree",
     "BasisRegression",
     "BayesClassifier",
+    "BayesianGaussianMixture",
     "BayesianLinearRegression",
     "BayesianModelAveraging",
     "BayesianModelAveragingClassifier",
@@ -329,6 +332,7 @@ __all__ = [
     "LaplacianSVM",
     "Lasso",
     "LassoCV",
+    "LatentDirichletAllocation",
     "LedoitWolf",
     "LinearCombination",
     "LinearDiscriminantAnalysis",

@@ -1160,6 +1160,37 @@ def swept_products(
     left: FloatArray,
     back: FloatArray,
 ) -> float: ...
+def dirichlet_weights(
+    lambda_: FloatArray,
+    totals: FloatArray,
+    threads: int,
+    weights: FloatArray,
+    shift: FloatArray,
+) -> None: ...
+def topic_shares(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    weights: FloatArray,
+    shift: FloatArray,
+    prior: float,
+    steps: int,
+    tolerance: float,
+    threads: int,
+    gamma: FloatArray,
+    theta: FloatArray,
+    ratio: FloatArray,
+    log_likelihood: FloatArray,
+) -> None: ...
+def topic_counts(
+    ratio: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    theta: FloatArray,
+    weights: FloatArray,
+    threads: int,
+    counts: FloatArray,
+) -> None: ...
 def nonnegative_sweeps(
     gram: FloatArray,
     cross: FloatArray,

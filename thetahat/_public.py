@@ -84,6 +84,9 @@ _BY_MODULE = {
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),
     "thetahat.models.decomposition.factors.factor_analysis": ("FactorAnalysis",),
     "thetahat.models.decomposition.factors.fast_ica": ("FastICA",),
+    "thetahat.models.decomposition.factors.latent_dirichlet_allocation": (
+        "LatentDirichletAllocation",
+    ),
     "thetahat.models.decomposition.factors.nmf": ("NMF",),
     "thetahat.models.decomposition.principal.incremental_pca": ("IncrementalPCA",),
     "thetahat.models.decomposition.principal.pca": ("PCA",),
@@ -205,6 +208,7 @@ _BY_MODULE = {
     "thetahat.models.manifold.spectral_embedding": ("SpectralEmbedding",),
     "thetahat.models.metric.neighborhood_components_analysis": ("NeighborhoodComponentsAnalysis",),
     "thetahat.models.metric.pairwise_metric_learner": ("PairwiseMetricLearner",),
+    "thetahat.models.mixture.bayesian_gaussian_mixture": ("BayesianGaussianMixture",),
     "thetahat.models.mixture.gaussian_mixture": ("GaussianMixture",),
     "thetahat.models.neural.autoencoder": ("Autoencoder",),
     "thetahat.models.neural.embedding_network": ("EmbeddingNetwork",),

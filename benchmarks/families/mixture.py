@@ -15,6 +15,7 @@ import numpy as np
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
 
 PEER = "scikit-learn GaussianMixture"
+BAYES_PEER = "scikit-learn BayesianGaussianMixture"
 
 
 def heaps(rows: int, columns: int, count: int) -> Callable[[bool], Data]:
@@ -77,11 +78,11 @@ def iterate(module: str, kind: str, k: int, iterations: int) -> Contender:
     return load
 
 
-def fit(module: str, **parameters: Any) -> Contender:
+def fit(module: str, name: str = "GaussianMixture", **parameters: Any) -> Contender:
     """A whole fit, with its start."""
 
     def load() -> Callable[[Data], Call]:
-        model = import_module(module).GaussianMixture
+        model = getattr(import_module(module), name)
 
         def prepare(data: Data) -> Call:
             return lambda: model(random_state=0, **parameters).fit(data["X"])
@@ -110,7 +111,41 @@ def same_steps(kind: str) -> Case:
     )
 
 
+def with_priors(name: str, build: Callable[[bool], Data], kind: str, k: int, bar: float) -> Case:
+    """Quality is that of the mixture with the expected parameters, equal up to the start."""
+    settings: dict[str, Any] = dict(
+        name="BayesianGaussianMixture", n_components=k, covariance_type=kind, max_iter=500
+    )
+    return Case(
+        f"BayesianGaussianMixture {kind}, {name}, k={k}",
+        build,
+        {
+            OURS: fit("thetahat", **settings),
+            BAYES_PEER: fit("sklearn.mixture", **settings),
+        },
+        expected_surprise,
+        "mean −log p of the rows",
+        bars=(Bar(BAYES_PEER, bar),),
+        slack=0.05,
+    )
+
+
+def expected_surprise(data: Data, model: Any) -> float:
+    """Mean −log p(x) at the expected parameters."""
+    from sklearn.mixture import GaussianMixture
+
+    plain = GaussianMixture(len(model.weights_), covariance_type=model.covariance_type)
+    for name in ("weights_", "means_", "covariances_", "precisions_cholesky_"):
+        setattr(plain, name, getattr(model, name))
+    return -float(plain.score(data["X"]))
+
+
 CASES = (
+    *(
+        with_priors("20k×10", heaps(20_000, 10, 5), kind, 8, 1 / 2)
+        for kind in ("full", "tied", "diag", "spherical")
+    ),
+    *(with_priors("iris", iris, kind, 3, 1.0) for kind in ("full", "diag")),
     *(same_steps(kind) for kind in ("full", "tied", "diag", "spherical")),
     Case(
         "GaussianMixture full, iris, k=3",

@@ -1,6 +1,6 @@
-"""Non-negative factors: whole fits with the same tolerance.
+"""Non-negative factors and topics: whole fits with the same tolerance.
 
-Quality is the relative error of the factorisation.
+Quality is the relative error of the factorisation, or the perplexity of the documents.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from benchmarks.families.factors import digits, iris
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
 
 PEER = "scikit-learn NMF"
+TOPICS_PEER = "scikit-learn LatentDirichletAllocation"
 
 
 def parts(rows: int, columns: int, count: int) -> Callable[[bool], Data]:
@@ -78,6 +79,42 @@ def nonnegative(
     )
 
 
+def allocate(module: str, count: int, settings: dict[str, Any]) -> Contender:
+    def load() -> Callable[[Data], Call]:
+        model = import_module(module).LatentDirichletAllocation
+
+        def prepare(data: Data) -> Call:
+            return lambda: model(count, random_state=0, **settings).fit(data["X"])
+
+        return prepare
+
+    return load
+
+
+def small_counts(quick: bool) -> Data:
+    return {"X": np.random.default_rng(0).poisson(1.0, (150, 4)).astype(float)}
+
+
+def dense_topics(quick: bool) -> Data:
+    return {"X": topics(quick)["X"].toarray()}
+
+
+def allocation(name: str, build: Callable[[bool], Data], count: int, **settings: Any) -> Case:
+    """Quality is the perplexity, which depends on the start, so that some of it may be lost."""
+    return Case(
+        f"LatentDirichletAllocation {name}, k={count}",
+        build,
+        {
+            OURS: allocate("thetahat", count, settings),
+            TOPICS_PEER: allocate("sklearn.decomposition", count, settings),
+        },
+        lambda data, model: float(model.bound_),
+        "perplexity of the documents",
+        bars=(Bar(TOPICS_PEER, 1.0),),
+        slack=0.05,
+    )
+
+
 KULLBACK: dict[str, Any] = {"solver": "mu", "beta_loss": "kullback-leibler"}
 
 CASES = (
@@ -87,6 +124,10 @@ CASES = (
     nonnegative("iris", iris, 2, 1.0),
     nonnegative("digits, Kullback–Leibler", digits, 10, 1 / 1.5, max_iter=100, **KULLBACK),
     nonnegative("topics, Kullback–Leibler", topics, 10, 1 / 1.5, max_iter=50, **KULLBACK),
+    allocation("topics", topics, 10),
+    allocation("topics online", topics, 10, learning_method="online"),
+    allocation("dense topics", dense_topics, 10),
+    allocation("small counts", small_counts, 3),
 )
 
 STUDIES: tuple[Study, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,12 +62,18 @@ class MixtureDensity(DensityModel):
     def _terms(self) -> tuple[Array, Array, Array]:
         return terms_of(self.covariance_type, self.weights_, self.means_, self.precisions_cholesky_)
 
-    def _rows(self, X: Any, *, posterior: bool) -> tuple[Array, Array]:
+    def _membership_terms(self) -> tuple[Array, Array, Array]:
+        """The terms that decide to which component a row belongs."""
+        return self._terms()
+
+    def _rows(
+        self, X: Any, terms_of_model: Callable[[], Any], *, posterior: bool
+    ) -> tuple[Array, Array]:
         """log p(x) of every row, and its γ or log joint densities of all components."""
         if self._is_small_and_sound(X):
-            return row_terms(X, self._terms(), posterior=posterior)
+            return row_terms(X, terms_of_model(), posterior=posterior)
         check_is_fitted(self)
-        source, terms = self._open_again(X), self._terms()
+        source, terms = self._open_again(X), terms_of_model()
         joined = source.map_rows(
             lambda block: np.column_stack(row_terms(dense_rows(block), terms, posterior=posterior))
         )
@@ -85,7 +92,7 @@ class MixtureDensity(DensityModel):
         log_density : array of shape (n,)
             Natural logarithm of p(x) for every row.
         """
-        logs, _ = self._rows(X, posterior=True)
+        logs, _ = self._rows(X, self._terms, posterior=True)
         return logs.astype(self.means_.dtype, copy=False)
 
     def predict_proba(self, X: Any) -> Array:
@@ -101,7 +108,7 @@ class MixtureDensity(DensityModel):
         probabilities : array of shape (n, k)
             The responsibilities γ of the components; every row sums to 1.
         """
-        logs, shares = self._rows(X, posterior=True)
+        logs, shares = self._rows(X, self._membership_terms, posterior=True)
         self._require_reached(logs)
         return np.ascontiguousarray(shares, dtype=self.means_.dtype)
 
@@ -118,7 +125,7 @@ class MixtureDensity(DensityModel):
         labels : array of int of shape (n,)
             Numbers of the components, from 0 to k − 1.
         """
-        logs, joint = self._rows(X, posterior=False)
+        logs, joint = self._rows(X, self._membership_terms, posterior=False)
         self._require_reached(logs)
         return joint.argmax(axis=1)
 
@@ -152,7 +159,7 @@ class MixtureDensity(DensityModel):
         bound : float
             The lower bound, in nats per row.
         """
-        _, joint = self._rows(X, posterior=False)
+        _, joint = self._rows(X, self._terms, posterior=False)
         rho = np.asarray(responsibilities, dtype=np.float64)
         sums_to_one = rho.shape == joint.shape and bool(
             (rho >= 0).all() and (abs(rho.sum(axis=1) - 1.0) <= 1e-6).all()

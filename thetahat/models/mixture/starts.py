@@ -19,6 +19,7 @@ from thetahat.models.cluster.lloyd import Lloyd, Partition, Rows
 from thetahat.models.cluster.starts import different_rows, far_rows
 from thetahat.models.mixture.components import (
     Components,
+    MixtureSums,
     covariances_of,
     maximised,
     pass_over,
@@ -175,6 +176,21 @@ def _estimated(
     rng: np.random.Generator,
     watch: Watch,
 ) -> Components:
+    found, centres = starting_sums(source, k, kind, rule, labels, reg_covar, rng, watch)
+    return found if isinstance(found, Components) else maximised(kind, found, centres, reg_covar)
+
+
+def starting_sums(
+    source: Source,
+    k: int,
+    kind: str,
+    rule: str,
+    labels: Array | None,
+    reg_covar: float,
+    rng: np.random.Generator,
+    watch: Watch,
+) -> tuple[MixtureSums | Components, Array]:
+    """The sums of the first responsibilities, or narrow components at rows; and their centres."""
     shares: Callable[[Block], Array]
     if rule == "random":
         centres = np.tile(means(source).mean[: source.n_features], (k, 1))
@@ -192,14 +208,13 @@ def _estimated(
         draw = different_rows if rule == "random_from_data" else far_rows
         centres = _drawn_centres(rows, k, labels, rng, draw)
         if rule != "kmeans":
-            return _narrow(kind, centres, reg_covar)
+            return _narrow(kind, centres, reg_covar), centres
         centres, nearest = _clustered(rows, centres, labels, watch)
 
         def shares(block: Block) -> Array:
             return nearest[block.start : block.start + block.n_rows]
 
-    sums = pass_over(source, _flat_terms(kind, centres), shares=shares)
-    return maximised(kind, sums, centres, reg_covar)
+    return pass_over(source, flat_terms(kind, centres), shares=shares), centres
 
 
 def _clustered(
@@ -235,7 +250,7 @@ def _drawn_centres(
     fixed, first = np.zeros(k, dtype=bool), np.empty((0, source.n_features))
     if labels is not None:
         origin = np.tile(rows.middle, (k, 1))
-        sums = pass_over(source, _flat_terms("diag", origin), shares=_labelled_shares(labels, k))
+        sums = pass_over(source, flat_terms("diag", origin), shares=_labelled_shares(labels, k))
         fixed = sums.count > 0
         first = rows.middle + sums.first[fixed] / sums.count[fixed, None]
     with one_blas_thread():
@@ -245,7 +260,7 @@ def _drawn_centres(
     return centres
 
 
-def _flat_terms(kind: str, centres: Array) -> tuple[Array, Array, Array]:
+def flat_terms(kind: str, centres: Array) -> tuple[Array, Array, Array]:
     """Terms of a pass that only sums about the centres."""
     k, d = centres.shape
     rows = k * d if kind in ("full", "tied") else k

@@ -32,6 +32,7 @@ from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.models.decomposition.factors.nonnegative_entries import require_nonnegative
 from thetahat.models.decomposition.factors.nonnegative_problem import NonnegativeFactors, Penalty
 from thetahat.models.decomposition.factors.nonnegative_start import (
     given_start,
@@ -336,23 +337,9 @@ class NMF(Watched, Projection):
 
     def _require_nonnegative(self, source: Source) -> float:
         """The smallest entry of the rows; an error if it is negative."""
-        smallest = np.inf
-        for block in source.blocks():
-            sparse = not isinstance(block.X, np.ndarray)
-            entries = block.X.data if sparse else block.X
-            least = float(entries.min(initial=np.inf))
-            if least < 0:
-                dense = block.X.toarray() if sparse else block.X
-                row, column = (int(each[0]) for each in np.nonzero(dense < 0))
-                raise DataError(
-                    f"Negative values in data passed to NMF: column {self._label(column)}, row "
-                    f"{block.start + row} holds {dense[row, column]:g}. All entries must be at "
-                    "least 0: shift the columns, or use PCA."
-                )
-            if sparse and entries.size < block.X.shape[0] * block.X.shape[1]:
-                least = 0.0
-            smallest = min(smallest, least)
-        return smallest
+        return require_nonnegative(
+            source, self._label, who="NMF", remedy="shift the columns, or use PCA"
+        )
 
     def _best(self, X: Any, H: Array) -> Array:
         start = np.zeros((X.shape[0], len(H)), dtype=H.dtype)
