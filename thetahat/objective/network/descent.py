@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
-from thetahat.foundation.threads import one_blas_thread, parallel_for
+from thetahat.foundation.threads import n_threads, one_blas_thread, parallel_for
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.losses.base import Subdifferentiable
@@ -25,7 +26,7 @@ from thetahat.mathematics.optimizers.steps.step_rules import StepRule
 from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRate
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.objective.empirical_risk import EmpiricalRisk
-from thetahat.objective.network.predictor import NetworkPredictor, Pass
+from thetahat.objective.network.predictor import ROWS_AT_ONCE, NetworkPredictor, Pass
 from thetahat.objective.stochastic.descent import DIVERGED, GAP_KIND, Progress
 from thetahat.objective.sums import quiet
 
@@ -168,8 +169,11 @@ class _Step:
             ):
                 count *= 2
         self.size = -(-rows // count)
-        self.passes = [Pass(predictor, self.size, theta.dtype) for _ in range(count)]
-        self.gradients = [np.empty_like(theta) for _ in range(count)]
+        # One pass per thread and not per piece: fewer buffers stay in the cache.
+        self.passes = [
+            Pass(predictor, self.size, theta.dtype) for _ in range(min(count, n_threads()))
+        ]
+        self.gradients = np.empty((count, theta.size), dtype=theta.dtype)
         self.batch = np.empty((rows, source.n_features), dtype=theta.dtype)
         self.source_share = source.n_rows / risk.total_weight
         """n/Σw, so that the mean of the batch gradients is the gradient of the mean loss."""
@@ -185,16 +189,17 @@ class _Step:
         total = mass = at_zero = further = 0.0
         before = training.steps
         for block in self._blocks():
+            if self.at_zero is None:
+                at_zero += self._loss_at_zero(block.targets, block.weight)
             for X, y, weight in self._batches(block, random):
                 total += self._gradient(X, y, weight, random)
                 mass += y.shape[0] if weight is None else float(weight.sum())
-                if self.at_zero is None:
-                    at_zero += self._loss_at_zero(y, weight)
                 if not math.isfinite(total):
                     return math.nan
                 if self.descent.further is not None:
                     further += self.descent.further(training.theta, self.gradients[0], random)
-                self._add_penalty_slope(weights, slope)
+                if self.l1:
+                    slope += np.sign(weights) * np.asarray(self.l1, dtype=weights.dtype)
                 if self.descent.decay:
                     weights *= 1 - eta * self.descent.decay
                 training.steps += 1
@@ -209,21 +214,28 @@ class _Step:
 
     def _loss_at_zero(self, y: Array, weight: Array | None) -> float:
         """Σ wℓ(y, 0)."""
-        k = self.predictor.n_outputs
-        value = self.loss.value(y, np.zeros((y.shape[0], k) if k else y.shape[0]))
-        return float(value.sum() if weight is None else value @ weight)
+        k, total = self.predictor.n_outputs, 0.0
+        for begin in range(0, y.shape[0], ROWS_AT_ONCE):
+            part = y[begin : begin + ROWS_AT_ONCE]
+            value = self.loss.value(part, np.zeros((len(part), k) if k else len(part)))
+            own = None if weight is None else weight[begin : begin + ROWS_AT_ONCE]
+            total += float(value.sum() if own is None else value @ own)
+        return total
 
     def _gradient(
         self, X: Any, y: Array, weight: Array | None, random: np.random.Generator
     ) -> float:
-        """Leave the mean gradient of a batch in the first buffer; returns Σ wℓ."""
+        """Leave the gradient of the mean loss and of the L2 penalty in the first buffer.
+
+        Returns Σ wℓ over the batch.
+        """
         theta, n = self.training.theta, y.shape[0]
         share = 1.0 / n if weight is None else self.source_share / n
-        losses = [0.0] * len(self.passes)
+        losses = [0.0] * len(self.gradients)
 
         def work(piece: int) -> None:
             rows = slice(piece * self.size, min(n, (piece + 1) * self.size))
-            run = self.passes[piece]
+            run = self.passes.pop() if self.passes else Pass(self.predictor, self.size, theta.dtype)
             z = run.forward(X[rows], theta, random)
             value, slope = self.loss.value_and_gradient(y[rows], z)
             factor: Any = share
@@ -234,22 +246,15 @@ class _Step:
             losses[piece] = float(value.sum())
             slope = np.asarray(slope * factor, dtype=theta.dtype)
             run.backward(slope, theta, self.gradients[piece])
+            self.passes.append(run)
 
         used = -(-n // self.size)
         if used == 1:
             work(0)
         else:
             parallel_for(work, range(used), self.products)
-            for piece in range(1, used):
-                self.gradients[0] += self.gradients[piece]
+        _native.add_slopes(self.gradients, used, theta, self.predictor.chain.n_weights, self.l2)
         return sum(losses[:used])
-
-    def _add_penalty_slope(self, weights: Array, slope: Array) -> None:
-        """Add λW (L2) and λ·sign(W) (L1) to the gradient, in place."""
-        if self.l2:
-            slope += weights * np.asarray(self.l2, dtype=weights.dtype)
-        if self.l1:
-            slope += np.sign(weights) * np.asarray(self.l1, dtype=weights.dtype)
 
     def _blocks(self) -> Iterator[Block]:
         """Rows in memory as one block, others in the blocks of their source."""
