@@ -18,6 +18,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.activations import named as named_activation
 from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.models.neural.parameters import NetworkParameters
+from thetahat.models.neural.torch_modules import as_torch
 from thetahat.objective.network.dense import Dense
 from thetahat.objective.network.elementwise import Dropout
 from thetahat.objective.network.layer import Layer
@@ -183,6 +184,19 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
         return source.map_rows(
             lambda block: predictor.outputs(_as_dtype(block, theta.dtype), theta, depth)
         )
+
+    def to_torch(self) -> Any:
+        """Convert the network into a module of torch, which computes the outputs before the link.
+
+        Cost: O(number of weights).
+
+        Returns
+        -------
+        torch.nn.Sequential
+            A module in evaluation mode with copies of the weights, in their dtype, on the CPU.
+        """
+        check_is_fitted(self)
+        return as_torch(self._fitted_predictor(), self._theta(), type(self).__name__)
 
     def _depth(self, layer: int) -> int:
         """The number of layers up to hidden layer `layer`."""

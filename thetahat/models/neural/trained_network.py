@@ -146,15 +146,19 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
             self._require_same_network(predictor, theta)
         else:
             theta = predictor.draw(random).astype(source.dtype)
-        self.loss_function_, self.layers_ = head.loss, predictor.layers
-        self.n_outputs_, self.n_layers_ = max(1, head.n_outputs), len(predictor.layers) + 1
-        self.out_activation_ = OUTPUTS[head.loss.link]
+        self._take_network(head, predictor)
         if self.solver == "lbfgs":
             self._train_at_once(source, head, predictor, theta, X, y)
         else:
             self._train_in_batches(
                 source, head, predictor, theta, random, X, y, resuming=resuming, going_on=going_on
             )
+
+    def _take_network(self, head: Head, predictor: NetworkPredictor) -> None:
+        """Set the attributes that describe the network and its loss."""
+        self.loss_function_, self.layers_ = head.loss, predictor.layers
+        self.n_outputs_, self.n_layers_ = max(1, head.n_outputs), len(predictor.layers) + 1
+        self.out_activation_ = OUTPUTS[head.loss.link]
 
     def _train_at_once(
         self,
