@@ -24,7 +24,8 @@ def fingerprint(source: Source, facts: Any) -> str:
     """A digest of all rows, targets and weights, and of facts that JSON can hold."""
     digest = hashlib.blake2b(json.dumps(facts).encode(), digest_size=16)
     for block in source.blocks():
-        for part in (block.X, block.y, block.weight):
+        parts: tuple[Any, ...] = (block.X, block.y, block.weight)
+        for part in parts:
             if part is None:
                 continue
             digest.update(str((part.shape, part.dtype)).encode())

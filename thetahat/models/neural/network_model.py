@@ -60,7 +60,6 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
     _parametric = True
     _accepts_sparse = True
     _visits_rows_in_order = True
-    _draws_rows = True
 
     coefs_: list[Array]
     intercepts_: list[Array]
@@ -80,9 +79,11 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
         entries = list(np.atleast_1d(sizes)) if np.ndim(sizes) == 0 else list(sizes)
         numbers = [each for each in entries if not isinstance(each, Layer)]
         for each in numbers:
-            if not isinstance(each, int | np.integer) or isinstance(each, bool) or each < 1:
+            whole = isinstance(each, int | np.integer) and not isinstance(each, bool)
+            if not whole or each < 1:
+                rule = "must be > 0" if whole else "must hold whole numbers or layers"
                 raise ParameterError(
-                    f"{who}: hidden_layer_sizes must be > 0, but an entry is {each!r}. Give whole "
+                    f"{who}: hidden_layer_sizes {rule}, but an entry is {each!r}. Give whole "
                     "numbers ≥ 1 or layers of th.neural; () has no hidden layer."
                 )
         functions = self.activation
@@ -90,8 +91,9 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
             functions = [functions] * len(numbers)
         if len(functions) != len(numbers):
             raise ParameterError(
-                f"{who}: activation has {len(functions)} entries, but hidden_layer_sizes has "
-                f"{len(numbers)} numbers of units. Give one activation for each, or one for all."
+                f"{who}: activation must have one entry for each number of units in "
+                f"hidden_layer_sizes, which is {len(numbers)}, but it has {len(functions)}. Give "
+                "one activation for each, or one for all."
             )
         for function in functions:
             if not named_activation(function).differentiable:

@@ -29,8 +29,11 @@ share_below_one = Range(
     lambda value: from_to(0, 1).holds(value) and value < 1, "a number ≥ 0 and less than 1"
 )
 number_of_units = Range(
-    lambda value: whole(1).holds(value) or isinstance(value, Sequence | np.ndarray),
-    "a whole number ≥ 1 or a sequence of numbers and layers",
+    lambda value: (
+        whole(1).holds(value)
+        or (isinstance(value, Sequence | np.ndarray) and not isinstance(value, str))
+    ),
+    "a whole number ≥ 1, or a sequence of such numbers and layers of th.neural such as (100, 50)",
 )
 a_path = Range(lambda value: isinstance(value, str) or hasattr(value, "__fspath__"), "a path")
 patience = whole(1) | Range(lambda value: value == math.inf, "numpy.inf")
