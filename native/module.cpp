@@ -69,6 +69,7 @@
     X(pair_distances) \
     /* neural */ \
     X(adam_step) \
+    X(dense_pass) \
     /* sparse */ \
     X(best_subsets) \
     X(coarse_columns) \

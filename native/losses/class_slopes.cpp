@@ -3,6 +3,7 @@
 //
 //     logistic_slopes   ∂ℓ = σ(z) − y,            ∂²ℓ = σ(1 − σ)
 //     softmax_slopes    ∂ℓ = p − onehot(y),       ∂²ℓ = p(1 − p)  (the diagonal)
+//     softmax_losses    ℓ = log Σ e^{z_c − z_y},  ∂ℓ = p − onehot(y),  for networks
 //
 // Only e^{−|z|} and e^{z_c − max} are computed; small slopes are quotients of sums of positive
 // terms, not differences. Every row is computed separately, so the number of threads changes no
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "core/exponential.hpp"
 #include "core/parallel.hpp"
@@ -85,7 +87,51 @@ void softmax_slopes(Vector<const T> y, Matrix<const double> z, Matrix<double> sl
     });
 }
 
+// Computed in double precision for both types, one exponential for each score.
+template <typename T, typename Z>
+void softmax_losses(Vector<const T> y, Matrix<const Z> z, Vector<Z> value, Matrix<Z> slope,
+                    int threads) {
+    const std::size_t n = z.shape(0), k = z.shape(1);
+    require(y.shape(0) == n && value.shape(0) == n && slope.shape(0) == n && slope.shape(1) == k,
+            "y, value and slope must have the rows of z");
+    const T *label = y.data();
+    for (std::size_t i = 0; i < n; ++i)
+        require(label[i] >= 0 && label[i] < static_cast<T>(k), "y must hold numbers of columns");
+
+    nb::gil_scoped_release unlocked;
+    for_each_piece((n + chunk - 1) / chunk, threads, [&](std::size_t piece) {
+        const std::size_t end = std::min(n, (piece + 1) * chunk);
+        std::vector<double> share(k);
+        for (std::size_t i = piece * chunk; i < end; ++i) {
+            const Z *score = z.data() + i * k;
+            Z *pull = slope.data() + i * k;
+            const auto right = static_cast<std::size_t>(label[i]);
+            const double largest = static_cast<double>(*std::max_element(score, score + k));
+            for (std::size_t c = 0; c < k; ++c)
+                share[c] = exponential_below(static_cast<double>(score[c]) - largest);
+            double total = 0.0, others = 0.0;
+            for (std::size_t c = 0; c < k; ++c) {
+                total += share[c];
+                others += c == right ? 0.0 : share[c];
+            }
+            // With the true class on top, log1p keeps the digits of small losses.
+            const double behind = largest - static_cast<double>(score[right]);
+            value.data()[i] =
+                static_cast<Z>(behind == 0.0 ? std::log1p(others) : behind + std::log(total));
+            for (std::size_t c = 0; c < k; ++c)
+                pull[c] = static_cast<Z>(share[c] / total);
+            pull[right] = static_cast<Z>(-others / total);
+        }
+    });
+}
+
 template <typename T> void bind(nb::module_ &module) {
+    module.def("softmax_losses", &softmax_losses<T, double>, nb::arg("y").noconvert(),
+               nb::arg("z").noconvert(), nb::arg("value").noconvert(), nb::arg("slope").noconvert(),
+               nb::arg("threads"));
+    module.def("softmax_losses", &softmax_losses<T, float>, nb::arg("y").noconvert(),
+               nb::arg("z").noconvert(), nb::arg("value").noconvert(), nb::arg("slope").noconvert(),
+               nb::arg("threads"));
     module.def("logistic_slopes", &logistic_slopes<T>, nb::arg("y").noconvert(),
                nb::arg("z").noconvert(), nb::arg("slope").noconvert(),
                nb::arg("curvature").noconvert(), nb::arg("threads"));

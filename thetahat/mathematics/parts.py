@@ -141,7 +141,10 @@ def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, typ
             remedy = f"Pass a value: {given.__name__}()."
         elif callable(given) and kind == "loss":
             remedy = "Make a loss of the function first: th.loss(function)."
-        raise ParameterError(f"{kind}={given!r} is neither a {kind} nor the name of one. {remedy}")
+        article = "an" if kind[0] in "aeiou" else "a"
+        raise ParameterError(
+            f"{kind}={given!r} is neither {article} {kind} nor the name of one. {remedy}"
+        )
     known = {name: part for part in parts.values() for name in (part.name, *part.aliases)}
     if given not in known:
         from difflib import get_close_matches

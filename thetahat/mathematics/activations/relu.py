@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ class ReLU(Activation):
     >>> th.activations.ReLU().value(np.array([-1.0, 0.0, 2.0]))
     array([0., 0., 2.])
     """
+
+    leak: ClassVar[float] = 0.0
 
     name = "relu"
     smooth = False

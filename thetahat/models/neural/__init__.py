@@ -11,6 +11,7 @@ _BY_MODULE = {
     "thetahat.models.neural.network": ("Network",),
     "thetahat.models.neural.graph": ("NetworkGraph",),
     "thetahat.models.neural.steps": ("step_network",),
+    "thetahat.models.neural.torch_exchange": ("from_torch",),
 }
 _NAMES = {name: module for module, names in _BY_MODULE.items() for name in names}
 

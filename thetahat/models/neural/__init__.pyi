@@ -3,6 +3,7 @@
 from thetahat.models.neural.graph import NetworkGraph as NetworkGraph
 from thetahat.models.neural.network import Network as Network
 from thetahat.models.neural.steps import step_network as step_network
+from thetahat.models.neural.torch_exchange import from_torch as from_torch
 from thetahat.objective.network.batch_norm import BatchNorm as BatchNorm
 from thetahat.objective.network.dense import Dense as Dense
 from thetahat.objective.network.elementwise import Activation as Activation
@@ -19,5 +20,6 @@ __all__ = [
     "Network",
     "NetworkGraph",
     "Residual",
+    "from_torch",
     "step_network",
 ]

@@ -176,6 +176,13 @@ class MLPClassifier(Classifier, TrainedNetwork):
 
     def _with_head(self, source: Source) -> tuple[Source, Head]:
         """The targets of the loss, and the outputs that it needs."""
+        head = self._head()
+        if named(self.loss).targets is Targets.SIGNS and not self._several_labels:
+            source = sign_targets(source, len(self.classes_))
+        return source, head
+
+    def _head(self) -> Head:
+        """The loss of these classes, and the outputs that it needs."""
         loss, who, count = named(self.loss), type(self).__name__, len(self.classes_)
         if loss.targets not in (Targets.BINARY, Targets.SIGNS, Targets.CLASSES):
             raise ParameterError(
@@ -188,17 +195,14 @@ class MLPClassifier(Classifier, TrainedNetwork):
                 "'log_loss' or 'hinge'."
             )
         if self._several_labels:
-            return source, Head(per_output(loss), count)
+            return Head(per_output(loss), count)
         if loss.targets is Targets.CLASSES:
-            return source, Head(loss, count, stratify=True)
-        if loss.targets is Targets.BINARY:
-            if count == 2:
-                return source, Head(loss, 0, stratify=True)
-            return source, Head(SoftmaxCrossEntropy(), count, stratify=True)
-        signs = sign_targets(source, count)
+            return Head(loss, count, stratify=True)
         if count == 2:
-            return signs, Head(loss, 0, stratify=True)
-        return signs, Head(per_output(loss), count)
+            return Head(loss, 0, stratify=True)
+        if loss.targets is Targets.BINARY:
+            return Head(SoftmaxCrossEntropy(), count, stratify=True)
+        return Head(per_output(loss), count)
 
     def decision_function(self, X: Any) -> Array:
         """Compute the outputs of the network before the link. Cost: O(n p) for p weights.

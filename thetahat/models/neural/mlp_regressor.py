@@ -101,6 +101,18 @@ class MLPRegressor(RegressorMixin, TrainedNetwork, LossOfNumbers):
         return self
 
     def _open_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Source, Head]:
+        loss, who = self._head(0).loss, type(self).__name__
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 and not hasattr(y, "toarray"):
+            y = np.asarray(y)[:, 0]
+        source = self._open(X, y, sample_weight)
+        require_squares_of_target(source, who=who)
+        if loss.targets is not Targets.REAL:
+            for block in source.blocks():
+                check_targets(loss, block.y, who=who, start=block.start)
+        return source, self._head(source.n_outputs)
+
+    def _head(self, several: int) -> Head:
+        """The loss of this many targets; 0 if the target is 1-D."""
         loss, who = named(self.loss), type(self).__name__
         if loss.columns != "one":
             raise ParameterError(
@@ -111,15 +123,7 @@ class MLPRegressor(RegressorMixin, TrainedNetwork, LossOfNumbers):
                 f"{who}: {type(loss).__name__} has no derivative, which training needs. Use a "
                 "loss with a gradient, such as 'squared_error' or 'huber'."
             )
-        if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 and not hasattr(y, "toarray"):
-            y = np.asarray(y)[:, 0]
-        source = self._open(X, y, sample_weight)
-        require_squares_of_target(source, who=who)
-        if loss.targets is not Targets.REAL:
-            for block in source.blocks():
-                check_targets(loss, block.y, who=who, start=block.start)
-        several = source.n_outputs
-        return source, Head(per_output(loss) if several else loss, several)
+        return Head(per_output(loss) if several else loss, several)
 
     def predict(self, X: Any) -> Array:
         """Predict the target: the output of the network through the link of the loss.

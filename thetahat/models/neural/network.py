@@ -17,6 +17,7 @@ from thetahat.mathematics.losses.base import Loss, Subdifferentiable
 from thetahat.mathematics.losses.per_output import per_output
 from thetahat.mathematics.parts import require_whole
 from thetahat.models.neural.graph import NetworkGraph
+from thetahat.models.neural.torch_modules import as_torch
 from thetahat.objective.network.dense import Dense
 from thetahat.objective.network.layer import Layer
 from thetahat.objective.network.predictor import NetworkPredictor, Pass
@@ -213,6 +214,16 @@ class Network:
             value, slope = chosen.value_and_gradient(targets, z)
             run.backward(slope / len(rows), self.parameters, into)
         return float(value.mean()), replace(self, parameters=into)
+
+    def to_torch(self) -> Any:
+        """Convert the network into a module of torch. Cost: O(number of weights).
+
+        Returns
+        -------
+        torch.nn.Sequential
+            A module in evaluation mode with copies of the weights in float64, on the CPU.
+        """
+        return as_torch(self._predictor, self.parameters, "Network")
 
     def graph(self, bias: bool = False) -> NetworkGraph:
         """Return the graph of a network of dense layers: nodes are variables, edges weights.

@@ -18,6 +18,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.activations import named as named_activation
 from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.models.neural.parameters import NetworkParameters
+from thetahat.models.neural.torch_modules import as_torch
 from thetahat.objective.network.dense import Dense
 from thetahat.objective.network.elementwise import Dropout
 from thetahat.objective.network.layer import Layer
@@ -59,7 +60,6 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
     _parametric = True
     _accepts_sparse = True
     _visits_rows_in_order = True
-    _draws_rows = True
 
     coefs_: list[Array]
     intercepts_: list[Array]
@@ -79,9 +79,11 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
         entries = list(np.atleast_1d(sizes)) if np.ndim(sizes) == 0 else list(sizes)
         numbers = [each for each in entries if not isinstance(each, Layer)]
         for each in numbers:
-            if not isinstance(each, int | np.integer) or isinstance(each, bool) or each < 1:
+            whole = isinstance(each, int | np.integer) and not isinstance(each, bool)
+            if not whole or each < 1:
+                rule = "must be > 0" if whole else "must hold whole numbers or layers"
                 raise ParameterError(
-                    f"{who}: hidden_layer_sizes must be > 0, but an entry is {each!r}. Give whole "
+                    f"{who}: hidden_layer_sizes {rule}, but an entry is {each!r}. Give whole "
                     "numbers ≥ 1 or layers of th.neural; () has no hidden layer."
                 )
         functions = self.activation
@@ -89,8 +91,9 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
             functions = [functions] * len(numbers)
         if len(functions) != len(numbers):
             raise ParameterError(
-                f"{who}: activation has {len(functions)} entries, but hidden_layer_sizes has "
-                f"{len(numbers)} numbers of units. Give one activation for each, or one for all."
+                f"{who}: activation must have one entry for each number of units in "
+                f"hidden_layer_sizes, which is {len(numbers)}, but it has {len(functions)}. Give "
+                "one activation for each, or one for all."
             )
         for function in functions:
             if not named_activation(function).differentiable:
@@ -183,6 +186,19 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
         return source.map_rows(
             lambda block: predictor.outputs(_as_dtype(block, theta.dtype), theta, depth)
         )
+
+    def to_torch(self) -> Any:
+        """Convert the network into a module of torch, which computes the outputs before the link.
+
+        Cost: O(number of weights).
+
+        Returns
+        -------
+        torch.nn.Sequential
+            A module in evaluation mode with copies of the weights, in their dtype, on the CPU.
+        """
+        check_is_fitted(self)
+        return as_torch(self._fitted_predictor(), self._theta(), type(self).__name__)
 
     def _depth(self, layer: int) -> int:
         """The number of layers up to hidden layer `layer`."""

@@ -29,9 +29,13 @@ share_below_one = Range(
     lambda value: from_to(0, 1).holds(value) and value < 1, "a number ≥ 0 and less than 1"
 )
 number_of_units = Range(
-    lambda value: whole(1).holds(value) or isinstance(value, Sequence | np.ndarray),
-    "a whole number ≥ 1 or a sequence of numbers and layers",
+    lambda value: (
+        whole(1).holds(value)
+        or (isinstance(value, Sequence | np.ndarray) and not isinstance(value, str))
+    ),
+    "a whole number ≥ 1, or a sequence of such numbers and layers of th.neural such as (100, 50)",
 )
+a_path = Range(lambda value: isinstance(value, str) or hasattr(value, "__fspath__"), "a path")
 patience = whole(1) | Range(lambda value: value == math.inf, "numpy.inf")
 
 
@@ -133,6 +137,11 @@ class NetworkParameters:
     initialisation : str, default="glorot"
         How initial weights are drawn: "glorot", "he" (for rectified linear units) or "small".
         "large", "equal" and "zeros" demonstrate bad starts.
+    checkpoint : path or None, default=None
+        File in which `fit` saves its state every few seconds, after an epoch, and when it is
+        interrupted by Ctrl-C, a callback or the time limit ``th.config(max_time=...)``. Calling
+        `fit` again with the same data and parameters continues from there with the same result.
+        The file is deleted when the training ends. None writes no file. Not available for "lbfgs".
     """
 
     hidden_layer_sizes: Any = (100,)
@@ -163,6 +172,7 @@ class NetworkParameters:
     l1_ratio: float = 0.15
     dropout: float = 0.0
     initialisation: str = "glorot"
+    checkpoint: Any = None
 
     _ranges: ClassVar[dict[str, Range]] = {
         "hidden_layer_sizes": number_of_units,
@@ -190,4 +200,5 @@ class NetworkParameters:
         "l1_ratio": from_to(0, 1),
         "dropout": share_below_one,
         "initialisation": one_of(*RULES),
+        "checkpoint": none | a_path,
     }

@@ -24,7 +24,7 @@ from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
-from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.optimizers.steps.step_rules import (
     Adam,
     Constant,
@@ -35,6 +35,7 @@ from thetahat.mathematics.optimizers.steps.step_rules import (
 from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRate
 from thetahat.mathematics.penalties.base import Penalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
+from thetahat.models.neural.checkpoint import Checkpoint
 from thetahat.models.neural.network_model import Head, NetworkModel
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.network.descent import BatchDescent, Training
@@ -42,6 +43,7 @@ from thetahat.objective.network.predictor import NetworkPredictor
 from thetahat.objective.stochastic.held_out import hold_out
 
 USUAL_BATCH = 200
+TO_BE_CONTINUED = (Outcome.OUT_OF_TIME, Outcome.INTERRUPTED)
 OUTPUTS = {
     Link.IDENTITY: "identity",
     Link.LOGIT: "logistic",
@@ -108,6 +110,11 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
                 f"{who}: solver={self.solver!r} takes penalty='l2' or None, but penalty="
                 f"{self.penalty!r}. Use solver='adam' or 'sgd'."
             )
+        if self.checkpoint is not None and self.solver == "lbfgs":
+            raise ParameterError(
+                f"{who}: checkpoint={self.checkpoint!r} saves the state after an epoch, but "
+                "solver='lbfgs' has no epochs. Use solver='adam', or checkpoint=None."
+            )
         if resuming and self.early_stopping:
             raise ParameterError(
                 f"{who}: partial_fit does not support early_stopping=True, because a batch is not "
@@ -155,15 +162,19 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
             self._require_same_network(predictor, theta)
         else:
             theta = predictor.draw(random).astype(source.dtype)
-        self.loss_function_, self.layers_ = head.loss, predictor.layers
-        self.n_outputs_, self.n_layers_ = max(1, head.n_outputs), len(predictor.layers) + 1
-        self.out_activation_ = OUTPUTS[head.loss.link]
+        self._take_network(head, predictor)
         if self.solver == "lbfgs":
             self._train_at_once(source, head, predictor, theta, X, y)
         else:
             self._train_in_batches(
                 source, head, predictor, theta, random, X, y, resuming=resuming, going_on=going_on
             )
+
+    def _take_network(self, head: Head, predictor: NetworkPredictor) -> None:
+        """Set the attributes that describe the network and its loss."""
+        self.loss_function_, self.layers_ = head.loss, predictor.layers
+        self.n_outputs_, self.n_layers_ = max(1, head.n_outputs), len(predictor.layers) + 1
+        self.out_activation_ = OUTPUTS[head.loss.link]
 
     def _train_at_once(
         self,
@@ -178,22 +189,32 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         risk = EmpiricalRisk(predictor, head.loss, self._penalty(total), source)
         attributes = partial(self._attributes, predictor=predictor, dtype=source.dtype)
         steps = min(self.max_iter, self.max_fun)
-        with self._watching(steps, attributes, X, y) as watch:
-            self.solution_ = minimise(
-                risk,
-                LBFGS(),
-                theta.astype(np.float64),
-                tolerance=self.tol or 0.0,
-                max_steps=steps,
-                watch=watch,
-                reason="all rows in each iteration, asked for",
-            )
+        try:
+            with self._watching(steps, attributes, X, y) as watch:
+                self.solution_ = minimise(
+                    risk,
+                    LBFGS(),
+                    theta.astype(np.float64),
+                    tolerance=self.tol or 0.0,
+                    max_steps=steps,
+                    watch=watch,
+                    reason="all rows in each iteration, asked for",
+                )
+        except KeyboardInterrupt as interrupt:
+            if hasattr(interrupt, "solution"):
+                self._record_solution(interrupt.solution, source.n_rows)
+            raise
         self.__dict__.update(attributes(self.solution_.theta))
-        self.n_iter_, self.loss_ = self.solution_.steps, self.solution_.value
-        self.t_ = source.n_rows * self.n_iter_
+        self._record_solution(self.solution_, source.n_rows)
+        self._warn_unless_converged()
+
+    def _record_solution(self, solution: Solution, n_rows: int) -> None:
+        """Set the attributes that describe the iterations of "lbfgs"."""
+        self.n_iter_, self.loss_ = solution.steps, solution.value
+        self.t_ = n_rows * self.n_iter_
         self.best_loss_, self.validation_scores_ = self.loss_, None
         self.best_validation_score_ = None
-        self._warn_unless_converged()
+        self.__dict__.pop("loss_curve_", None)
 
     def _train_in_batches(
         self,
@@ -209,6 +230,16 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         going_on: bool,
     ) -> None:
         who = type(self).__name__
+        rate = LearningRate(
+            self.learning_rate if self.solver == "sgd" else "constant",
+            float(self.learning_rate_init),
+            float(self.power_t),
+        )
+        kept = Checkpoint.of(self, source) if self.checkpoint is not None and not resuming else None
+        found = None if kept is None else kept.load(rate, theta.size)
+        if found is not None:
+            random.bit_generator.state = found[1]
+        start = random.bit_generator.state
         score, rows = None, source
         if self.early_stopping:
             rows, held = self._hold_out(source, random, head)
@@ -231,18 +262,16 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         mean_weight = plain.total_weight / rows.n_rows
         risk = EmpiricalRisk(predictor, head.loss, self._penalty(batch * mean_weight), rows)
         training = Training(theta)
-        if going_on:
-            training.rows, training.curve = self.t_, self.loss_curve_
-            training.scores = self.validation_scores_ or []
+        if found is not None:
+            training = found[0]
+        elif going_on:
+            training.rows, training.curve = self.t_, list(getattr(self, "loss_curve_", []))
+            training.scores = list(self.validation_scores_ or [])
             if resuming:
                 training.memory, training.steps = self._kept_memory(theta)
         descent = BatchDescent(
             self._rule(),
-            LearningRate(
-                self.learning_rate if self.solver == "sgd" else "constant",
-                float(self.learning_rate_init),
-                float(self.power_t),
-            ),
+            rate,
             batch,
             max_epochs=1 if resuming else self.max_iter,
             tolerance=None if resuming else self.tol,
@@ -253,18 +282,19 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
             report=_print_epoch if self.verbose else None,
             solver=self.solver,
             further=self._further_term(predictor),
+            save=None
+            if kept is None
+            else lambda state, at_once: kept.save(state, start, at_once=at_once),
         )
         attributes = partial(self._attributes, predictor=predictor, dtype=source.dtype)
-        with self._watching(descent.max_epochs, attributes, X, y) as watch:
-            self.solution_ = descent.run(risk, training, random, watch)
-        self.__dict__.update(attributes(training.theta))
-        self._memory, self._steps = training.memory, training.steps
-        self.loss_curve_, self.loss_ = training.curve, training.curve[-1]
-        self.n_iter_, self.t_ = self.solution_.steps, training.rows
-        scores = training.scores
-        self.validation_scores_ = scores if self.early_stopping else None
-        self.best_validation_score_ = max(scores, default=None) if self.early_stopping else None
-        self.best_loss_ = None if self.early_stopping else min(self.loss_curve_)
+        try:
+            with self._watching(descent.max_epochs, attributes, X, y) as watch:
+                self.solution_ = descent.run(risk, training, random, watch)
+        finally:  # after Ctrl-C as well, so that the records belong to the weights
+            self.__dict__.update(attributes(training.theta))
+            self._record(training)
+        if kept is not None and self.solution_.outcome not in TO_BE_CONTINUED:
+            kept.remove()
         if self.solution_.outcome is Outcome.DIVERGED:
             finite = math.isfinite(self.loss_)
             warn(
@@ -282,6 +312,16 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
             )
         elif descent.tolerance is not None:
             self._warn_unless_converged()
+
+    def _record(self, training: Training) -> None:
+        """Set the attributes that describe the training."""
+        curve, scores = training.curve, training.scores
+        self._memory, self._steps = training.memory, training.steps
+        self.loss_curve_, self.loss_ = curve, curve[-1] if curve else math.nan
+        self.n_iter_, self.t_ = training.epochs, training.rows
+        self.validation_scores_ = scores if self.early_stopping else None
+        self.best_validation_score_ = max(scores, default=None) if self.early_stopping else None
+        self.best_loss_ = None if self.early_stopping else min(curve, default=math.nan)
 
     def _further_term(
         self, predictor: NetworkPredictor

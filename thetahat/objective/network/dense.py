@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.activations import named
 from thetahat.mathematics.activations.base import Activation
+from thetahat.mathematics.activations.relu import LeakyReLU, ReLU
 from thetahat.mathematics.parts import whole
 from thetahat.objective.network.initial_weights import (
     GivenWeights,
@@ -99,6 +101,8 @@ class _DenseCell(Cell):
         self, function: Activation, n_inputs: int, units: int, n_rows: int, dtype: Any
     ) -> None:
         self.function, self.shape = function, (n_inputs, units)
+        self.leak = function.leak if isinstance(function, ReLU | LeakyReLU) else None
+        """The slope of rectified units below 0; their passes are compiled."""
         self.out = np.empty((n_rows, units), dtype=dtype)
         self.ones = np.ones(n_rows, dtype=dtype)
         self.back: Array | None = None
@@ -112,9 +116,13 @@ class _DenseCell(Cell):
         if isinstance(x, np.ndarray):
             out = np.dot(x, W, out=self.out[: x.shape[0]])
         else:
-            out = x @ W
-        out += free
-        self.result = self.function.apply(out)
+            out = np.ascontiguousarray(x @ W)
+        if self.leak is None:
+            out += free
+            self.result = self.function.apply(out)
+        else:
+            _native.rectify(out, free, self.leak)
+            self.result = out
         return self.result
 
     def backward(
@@ -126,14 +134,18 @@ class _DenseCell(Cell):
         to_free: Array,
         wants_input: bool,
     ) -> Array | None:
-        slope = self.function.pull(self.result, slope)
         n = slope.shape[0]
+        if self.leak is None:
+            slope = self.function.pull(self.result, slope)
+            np.dot(self.ones[:n], slope, out=to_free)
+        else:
+            slope = np.ascontiguousarray(slope)
+            _native.pull_rectified(self.result, slope, to_free, self.leak)
         into = to_weights.reshape(self.shape)
         if isinstance(self.x, np.ndarray):
             np.dot(self.x.T, slope, out=into)
         else:
             into[...] = self.x.T @ slope
-        np.dot(self.ones[:n], slope, out=to_free)
         if not wants_input:
             return None
         if self.back is None:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
-from thetahat.foundation.threads import one_blas_thread, parallel_for
+from thetahat.foundation.threads import n_threads, one_blas_thread, parallel_for
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.losses.base import Subdifferentiable
@@ -25,7 +27,7 @@ from thetahat.mathematics.optimizers.steps.step_rules import StepRule
 from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRate
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.objective.empirical_risk import EmpiricalRisk
-from thetahat.objective.network.predictor import NetworkPredictor, Pass
+from thetahat.objective.network.predictor import ROWS_AT_ONCE, NetworkPredictor, Pass
 from thetahat.objective.stochastic.descent import DIVERGED, GAP_KIND, Progress
 from thetahat.objective.sums import quiet
 
@@ -48,6 +50,28 @@ class Training:
     """F after each epoch: the mean of the losses before each step, plus the penalty."""
     scores: list[float] = field(default_factory=list)
     """Scores of the held-out rows after each epoch."""
+    epochs: int = 0
+    """Epochs of this fit."""
+    best: Array | None = None
+    """The parameters with the best score."""
+    progress: Progress | None = None
+    at_zero: float | None = None
+    """The mean loss of the output 0, known after the first epoch."""
+    random: Any = None
+    """The state of the random generator after the last epoch."""
+
+    def copy(self) -> Training:
+        """The same state, which further steps do not change."""
+        several = isinstance(self.memory, tuple)
+        return replace(
+            self,
+            theta=self.theta.copy(),
+            memory=tuple(map(np.array, self.memory)) if several else copy(self.memory),
+            curve=list(self.curve),
+            scores=list(self.scores),
+            best=copy(self.best),
+            progress=copy(self.progress),
+        )
 
 
 @dataclass(frozen=True)
@@ -57,6 +81,8 @@ class BatchDescent:
     ``decay`` shrinks the weights by η·decay at each step, apart from the gradient (AdamW).
     ``score(θ)``, if given, is the score of held-out rows; the parameters of the best are kept.
     ``further(θ, gradient, random)`` adds the gradient of a further term and returns its value.
+    ``save(training, at_once)`` may keep the state after an epoch; `at_once` if the fit is
+    interrupted. A training with the state of an earlier fit goes on as if never interrupted.
     """
 
     rule: StepRule
@@ -71,6 +97,7 @@ class BatchDescent:
     report: Callable[[int, float, float | None], None] | None = None
     solver: str = "adam"
     further: Callable[[Array, Array, np.random.Generator], float] | None = None
+    save: Callable[[Training, bool], None] | None = None
 
     def run(
         self,
@@ -82,64 +109,81 @@ class BatchDescent:
         """Advance the training until it stops; `training` holds the parameters afterwards."""
         if training.memory is None:
             training.memory = self.rule.start(training.theta)
-        step = _Step(self, risk, training)
-        progress, outcome, epoch = Progress(self.rate), Outcome.STEPS_EXHAUSTED, 0
-        good, best = training.theta.copy(), training.theta.copy()
+        if training.best is None:
+            training.best = training.theta.copy()
+        if training.random is not None:
+            random.bit_generator.state = training.random
+        progress = training.progress = training.progress or Progress(self.rate)
+        step, outcome = _Step(self, risk, training), Outcome.STEPS_EXHAUSTED
+        good = training.copy()
         try:
             with quiet(), one_blas_thread():
-                while epoch < self.max_epochs:
-                    epoch += 1
+                while training.epochs < self.max_epochs:
                     loss = step.epoch(progress.rate, random)
                     if not (math.isfinite(loss) and math.isfinite(training.theta.sum())):
-                        training.theta[...] = good
+                        vars(training).update(vars(good.copy()))
                         training.curve.append(loss)
+                        training.epochs += 1
                         outcome = Outcome.DIVERGED
                         break
-                    good[...] = training.theta
+                    training.epochs += 1
                     training.curve.append(loss)
                     score = None if self.score is None else self.score(training.theta)
                     if score is not None:
                         if not training.scores or score > max(training.scores):
-                            best[...] = training.theta
+                            training.best[...] = training.theta
                         training.scores.append(score)
-                    if self.report is not None:
-                        self.report(epoch, loss, score)
                     progress.judge(
                         loss if score is None else -score,
                         self.tolerance,
                         self.patience + 1,  # type: ignore[arg-type]
                     )
-                    verdict = watch(epoch, training.theta, loss)
+                    training.random = random.bit_generator.state
+                    good = training.copy()
+                    if self.report is not None:
+                        self.report(training.epochs, loss, score)
+                    verdict = watch(training.epochs, training.theta, loss)
                     if progress.done:
                         outcome = Outcome.CONVERGED
                     elif verdict is Verdict.OUT_OF_TIME:
                         outcome = Outcome.OUT_OF_TIME
                     elif verdict is Verdict.STOPPED:
                         outcome = Outcome.INTERRUPTED
+                    if self.save is not None and outcome is not Outcome.CONVERGED:
+                        self.save(good, outcome is not Outcome.STEPS_EXHAUSTED)
                     if outcome is not Outcome.STEPS_EXHAUSTED:
                         break
         except KeyboardInterrupt as interrupt:
-            training.theta[...] = good
-            found = self._solution(training, progress, Outcome.INTERRUPTED, epoch)
+            if self.save is not None and good.curve:
+                self.save(good, True)
+            vars(training).update(vars(good))
+            self._keep_best(training)
+            found = self._solution(training, Outcome.INTERRUPTED)
             interrupt.solution = found  # type: ignore[attr-defined]
             raise
-        if self.score is not None and training.scores:
-            training.theta[...] = best
-        elif 0 < DIVERGED * (step.at_zero or 0.0) < training.curve[-1]:
+        if not self._keep_best(training) and (
+            0 < DIVERGED * (training.at_zero or 0.0) < training.curve[-1]
+        ):
             outcome = Outcome.DIVERGED
-        return self._solution(training, progress, outcome, epoch)
+        return self._solution(training, outcome)
 
-    def _solution(
-        self, training: Training, progress: Progress, outcome: Outcome, epoch: int
-    ) -> Solution:
+    def _keep_best(self, training: Training) -> bool:
+        """Take the parameters with the best score; returns whether there are scores."""
+        if self.score is None or not training.scores:
+            return False
+        training.theta[...] = training.best
+        return True
+
+    def _solution(self, training: Training, outcome: Outcome) -> Solution:
+        assert training.progress is not None
         return Solution(
             theta=training.theta.copy(),
             outcome=outcome,
             solver=self.solver,
             reason=f"batches of {self.batch_size} rows, asked for",
-            steps=epoch,
+            steps=training.epochs,
             value=training.curve[-1] if training.curve else math.nan,
-            gap=progress.gap,
+            gap=training.progress.gap,
             gap_kind=GAP_KIND if self.score is None else "change of the held-out score",
             message=outcome.value,
         )
@@ -168,13 +212,14 @@ class _Step:
             ):
                 count *= 2
         self.size = -(-rows // count)
-        self.passes = [Pass(predictor, self.size, theta.dtype) for _ in range(count)]
-        self.gradients = [np.empty_like(theta) for _ in range(count)]
+        # One pass per thread and not per piece: fewer buffers stay in the cache.
+        self.passes = [
+            Pass(predictor, self.size, theta.dtype) for _ in range(min(count, n_threads()))
+        ]
+        self.gradients = np.empty((count, theta.size), dtype=theta.dtype)
         self.batch = np.empty((rows, source.n_features), dtype=theta.dtype)
         self.source_share = source.n_rows / risk.total_weight
         """n/Σw, so that the mean of the batch gradients is the gradient of the mean loss."""
-        self.at_zero: float | None = None
-        """The mean loss of the output 0, known after the first epoch."""
 
     def epoch(self, rate: LearningRate, random: np.random.Generator) -> float:
         """Visit every row once; returns the mean loss plus the penalty."""
@@ -185,16 +230,17 @@ class _Step:
         total = mass = at_zero = further = 0.0
         before = training.steps
         for block in self._blocks():
+            if training.at_zero is None:
+                at_zero += self._loss_at_zero(block.targets, block.weight)
             for X, y, weight in self._batches(block, random):
                 total += self._gradient(X, y, weight, random)
                 mass += y.shape[0] if weight is None else float(weight.sum())
-                if self.at_zero is None:
-                    at_zero += self._loss_at_zero(y, weight)
                 if not math.isfinite(total):
                     return math.nan
                 if self.descent.further is not None:
                     further += self.descent.further(training.theta, self.gradients[0], random)
-                self._add_penalty_slope(weights, slope)
+                if self.l1:
+                    slope += np.sign(weights) * np.asarray(self.l1, dtype=weights.dtype)
                 if self.descent.decay:
                     weights *= 1 - eta * self.descent.decay
                 training.steps += 1
@@ -202,28 +248,35 @@ class _Step:
                     training.steps, self.gradients[0], training.theta, training.memory
                 )
             training.rows += block.n_rows
-        if self.at_zero is None:
-            self.at_zero = at_zero / mass
+        if training.at_zero is None:
+            training.at_zero = at_zero / mass
         further /= max(1, training.steps - before)
         return total / mass + float(self.risk.penalty.value(weights)) + further
 
     def _loss_at_zero(self, y: Array, weight: Array | None) -> float:
         """Σ wℓ(y, 0)."""
-        k = self.predictor.n_outputs
-        value = self.loss.value(y, np.zeros((y.shape[0], k) if k else y.shape[0]))
-        return float(value.sum() if weight is None else value @ weight)
+        k, total = self.predictor.n_outputs, 0.0
+        for begin in range(0, y.shape[0], ROWS_AT_ONCE):
+            part = y[begin : begin + ROWS_AT_ONCE]
+            value = self.loss.value(part, np.zeros((len(part), k) if k else len(part)))
+            own = None if weight is None else weight[begin : begin + ROWS_AT_ONCE]
+            total += float(value.sum() if own is None else value @ own)
+        return total
 
     def _gradient(
         self, X: Any, y: Array, weight: Array | None, random: np.random.Generator
     ) -> float:
-        """Leave the mean gradient of a batch in the first buffer; returns Σ wℓ."""
+        """Leave the gradient of the mean loss and of the L2 penalty in the first buffer.
+
+        Returns Σ wℓ over the batch.
+        """
         theta, n = self.training.theta, y.shape[0]
         share = 1.0 / n if weight is None else self.source_share / n
-        losses = [0.0] * len(self.passes)
+        losses = [0.0] * len(self.gradients)
 
         def work(piece: int) -> None:
             rows = slice(piece * self.size, min(n, (piece + 1) * self.size))
-            run = self.passes[piece]
+            run = self.passes.pop() if self.passes else Pass(self.predictor, self.size, theta.dtype)
             z = run.forward(X[rows], theta, random)
             value, slope = self.loss.value_and_gradient(y[rows], z)
             factor: Any = share
@@ -234,22 +287,15 @@ class _Step:
             losses[piece] = float(value.sum())
             slope = np.asarray(slope * factor, dtype=theta.dtype)
             run.backward(slope, theta, self.gradients[piece])
+            self.passes.append(run)
 
         used = -(-n // self.size)
         if used == 1:
             work(0)
         else:
             parallel_for(work, range(used), self.products)
-            for piece in range(1, used):
-                self.gradients[0] += self.gradients[piece]
+        _native.add_slopes(self.gradients, used, theta, self.predictor.chain.n_weights, self.l2)
         return sum(losses[:used])
-
-    def _add_penalty_slope(self, weights: Array, slope: Array) -> None:
-        """Add λW (L2) and λ·sign(W) (L1) to the gradient, in place."""
-        if self.l2:
-            slope += weights * np.asarray(self.l2, dtype=weights.dtype)
-        if self.l1:
-            slope += np.sign(weights) * np.asarray(self.l1, dtype=weights.dtype)
 
     def _blocks(self) -> Iterator[Block]:
         """Rows in memory as one block, others in the blocks of their source."""

@@ -59,6 +59,14 @@ class SoftmaxCrossEntropy(Curved, UnboundedLikelihood):
         others = row_sums(xp, xp.where(right, xp.zeros_like(z), share))[..., None]
         return xp.where(right, -others, share)
 
+    def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
+        if type(z) is not np.ndarray or z.dtype.char not in "df" or np.shape(y) != z.shape[:1]:
+            return super().value_and_gradient(y, z)
+        z = np.ascontiguousarray(z)
+        value, slope = np.empty(z.shape[0], dtype=z.dtype), np.empty_like(z)
+        _native.softmax_losses(in_floats(y), z, value, slope, n_threads())
+        return value, slope
+
     def curvature(self, y: Array, z: Array) -> Array:
         p = softmax(z)
         return p * (1 - p)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.atomic_file import atomic_file
+from thetahat.data.snapshot import read_snapshot, write_snapshot
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows
@@ -75,9 +75,7 @@ class Checkpoint:
             for name in ARRAYS
             if trees
         }
-        held["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
-        with atomic_file(self.path) as file:
-            np.savez(file, **held)  # type: ignore[arg-type]
+        write_snapshot(self.path, facts, held)
         self.written = time.monotonic()
 
     def remove(self) -> None:
@@ -85,23 +83,14 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
     def _read(self, who: str) -> tuple[list[Tree], int, Scores, Array]:
+        facts, arrays = read_snapshot(self.path, version=VERSION, mark=self.fingerprint, who=who)
         try:
-            with np.load(self.path, allow_pickle=False) as held:
-                facts = json.loads(held["facts"].tobytes())
-                arrays = {name: held[name] for name in ARRAYS if name in held}
-            if facts["version"] != VERSION:
-                raise ValueError(f"its version is {facts['version']!r}, not {VERSION}")
             trees = _cut(arrays, facts)
-        except (OSError, ValueError, KeyError, TypeError) as failure:
+        except (ValueError, KeyError, TypeError) as failure:
             raise DataError(
                 f"{who}: checkpoint={str(self.path)!r} is no snapshot of a fit ({failure}). Delete "
                 "the file, or use another path."
             ) from failure
-        if facts["fingerprint"] != self.fingerprint:
-            raise DataError(
-                f"{who}: checkpoint={str(self.path)!r} is a snapshot of a fit on other rows or "
-                "with other parameters. Delete the file to begin anew, or use another path."
-            )
         return trees, int(facts["seed"]), facts["scores"], np.array(facts["start"], dtype=float)
 
 

@@ -1,0 +1,67 @@
+"""Files with the state of an interrupted fit: plain arrays and a JSON text, never code.
+
+A snapshot carries a fingerprint of the rows and the parameters of its fit, and is written
+completely or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import Source
+from thetahat.foundation.atomic_file import atomic_file
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
+
+
+def fingerprint(source: Source, facts: Any) -> str:
+    """A digest of all rows, targets and weights, and of facts that JSON can hold."""
+    digest = hashlib.blake2b(json.dumps(facts).encode(), digest_size=16)
+    for block in source.blocks():
+        parts: tuple[Any, ...] = (block.X, block.y, block.weight)
+        for part in parts:
+            if part is None:
+                continue
+            digest.update(str((part.shape, part.dtype)).encode())
+            sparse = hasattr(part, "indptr")
+            for values in (part.data, part.indices, part.indptr) if sparse else (part,):
+                digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()
+
+
+def write_snapshot(path: Path, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    """Write the facts, as JSON, and the arrays."""
+    text = json.dumps(dict(facts), default=lambda values: values.tolist())
+    held = {**arrays, "facts": np.frombuffer(text.encode(), dtype=np.uint8)}
+    with atomic_file(path) as file:
+        np.savez(file, **held)  # type: ignore[arg-type]
+
+
+def read_snapshot(
+    path: Path, *, version: int, mark: str, who: str
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The facts and arrays of a snapshot of this version whose "fingerprint" is `mark`."""
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            facts = json.loads(held["facts"].tobytes())
+            arrays = {name: held[name] for name in held.files if name != "facts"}
+        if facts["version"] != version:
+            raise ValueError(f"its version is {facts['version']!r}, not {version}")
+        found = facts["fingerprint"]
+    except (OSError, ValueError, KeyError, TypeError, EOFError) as failure:
+        raise DataError(
+            f"{who}: checkpoint={str(path)!r} is no snapshot of a fit ({failure}). Delete the "
+            "file, or use another path."
+        ) from failure
+    if found != mark:
+        raise DataError(
+            f"{who}: checkpoint={str(path)!r} is a snapshot of a fit on other rows or with other "
+            "parameters. Delete the file to begin anew, or use another path."
+        )
+    return facts, arrays
