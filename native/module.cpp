@@ -99,6 +99,7 @@
     X(gradient_tree) \
     X(leaf_constants) \
     /* trees/prediction */ \
+    X(shapley) \
     X(walk)
 // clang-format on
 

@@ -31,34 +31,6 @@ constexpr std::int64_t small_tree = 512; // nodes
 constexpr std::size_t many_nodes = 1 << 14;
 constexpr std::size_t block = 1024; // rows per piece of work, which fit in the cache
 
-struct Trees {
-    const PackedNode *nodes;
-    const std::int64_t *roots;
-    std::size_t n_trees;
-    const std::uint32_t *sets; // n_sets × words
-    std::size_t words;
-};
-
-inline bool in_set(const Trees &trees, double set, double x) {
-    // Codes are whole numbers ≥ 0; any other value goes right.
-    if (!(x >= 0.0) || x >= 32.0 * static_cast<double>(trees.words))
-        return false;
-    const auto code = static_cast<std::size_t>(x);
-    return trees.sets[static_cast<std::size_t>(set) * trees.words + code / 32] >> (code % 32) & 1u;
-}
-
-template <typename T>
-inline std::int32_t next(const Trees &trees, const PackedNode &node, const T *row) {
-    const double x = static_cast<double>(row[node.feature & feature_mask]);
-    // Only one branch, which is the same for whole trees, because the path of a row is
-    // unpredictable.
-    const bool missing_left = (x != x) & ((node.feature & missing_left_flag) != 0);
-    bool left = (x <= node.threshold) | missing_left;
-    if (node.feature & categorical_flag) [[unlikely]]
-        left = missing_left || in_set(trees, node.threshold, x);
-    return node.child + (left ? 0 : 1);
-}
-
 // One step of a row that may have arrived, without a branch.
 template <typename T>
 inline std::int32_t step(const PackedNode *nodes, std::int32_t at, const T *row) {
@@ -183,16 +155,6 @@ class Walk {
     std::optional<SmallTrees> small_{};
     std::size_t rows_per_piece_ = block;
 };
-
-using Nodes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-Trees view(const Nodes &nodes, const Vector<const std::int64_t> &roots,
-           const Matrix<const std::uint32_t> &sets) {
-    require(nodes.shape(1) == sizeof(PackedNode), "nodes must be given as rows of 16 bytes");
-    require(roots.shape(0) >= 1, "roots must bound the nodes of every tree");
-    return {reinterpret_cast<const PackedNode *>(nodes.data()), roots.data(), roots.shape(0) - 1,
-            sets.data(), sets.shape(1)};
-}
 
 // Whether each node but the root is the child of one node before it, so that every path ends and
 // no node is met twice. `child(i)` is the first child, nothing at a leaf.
