@@ -9,6 +9,7 @@ from thetahat import errors as errors
 from thetahat.evaluation.cluster_count import how_many_clusters as how_many_clusters
 from thetahat.evaluation.compare import compare as compare
 from thetahat.evaluation.confusion import confusion as confusion
+from thetahat.evaluation.contributions.explain import explain as explain
 from thetahat.evaluation.curves.bend import elbow as elbow
 from thetahat.evaluation.curves.calibration import calibration_curve as calibration_curve
 from thetahat.evaluation.curves.growth import learning_curve as learning_curve
@@ -445,6 +446,7 @@ __all__ = [
     "enet_path",
     "errors",
     "evaluate",
+    "explain",
     "export_text",
     "graphical_lasso",
     "how_many_clusters",

@@ -474,6 +474,18 @@ def sum_of_trees(
     n_features: int,
     threads: int,
 ) -> None: ...
+def shapley_of_trees(
+    x: FloatArray,
+    nodes: NDArray[Any],
+    roots: NDArray[Any],
+    sets: NDArray[Any],
+    values: FloatArray,
+    weights: FloatArray,
+    out: FloatArray,
+    base: FloatArray,
+    n_features: int,
+    threads: int,
+) -> None: ...
 def sum_out_of_bag(
     x: FloatArray,
     nodes: FloatArray,

@@ -4,6 +4,7 @@ from thetahat.catalog import Taxonomy as Taxonomy
 from thetahat.evaluation.cluster_count import ClusterCount as ClusterCount
 from thetahat.evaluation.compare import Comparison as Comparison
 from thetahat.evaluation.confusion import Confusion as Confusion
+from thetahat.evaluation.contributions.result import Contributions as Contributions
 from thetahat.evaluation.curves.bend import Elbow as Elbow
 from thetahat.evaluation.curves.calibration import CalibrationCurve as CalibrationCurve
 from thetahat.evaluation.curves.growth import ScoreCurve as ScoreCurve
@@ -49,6 +50,7 @@ __all__ = [
     "ClusterCount",
     "Comparison",
     "Confusion",
+    "Contributions",
     "Dendrogram",
     "DescriptionLength",
     "Eigen",

@@ -7,10 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.arrays import like
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
+from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.source_scores import r2_of_source, require_no_target_beside
 from thetahat.foundation.errors import CapabilityError
@@ -85,6 +88,18 @@ class Linear(Estimator):
     def _raw_block(self, block: Block) -> Array:
         coef = self.coef_
         return block.X @ (coef if coef.ndim == 1 else coef.T) + self.intercept_
+
+    def _contributions(self, X: Any, background: Any) -> tuple[Array, Array]:
+        """βⱼ(xⱼ − x̄ⱼ) of every row, and the raw prediction at the mean x̄ of the background."""
+        check_is_fitted(self)
+        held: Any = self.coef_
+        held = held.toarray() if is_sparse(held) else held
+        coef = np.atleast_2d(np.asarray(held, dtype=np.float64))
+        rows = self._open_again(X).map_rows(dense_rows)
+        behind = rows if background is X else self._open_again(background).map_rows(dense_rows)
+        mean = behind.mean(axis=0, dtype=np.float64)
+        found = (rows - mean)[:, :, None] * coef.T
+        return found, coef @ mean + np.atleast_1d(self.intercept_)
 
     def _attributes(self, theta: Array, risk: EmpiricalRisk) -> dict[str, Array]:
         """``coef_`` and ``intercept_`` from a flat θ, in scikit-learn's shapes, as X's dtype."""

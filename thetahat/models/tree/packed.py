@@ -132,6 +132,30 @@ class PackedTrees(CheckedValue):
         )
         return out
 
+    def shapley(self, X: Array, weights: Array, n_columns: int) -> tuple[Array, Array]:
+        """Shapley values of the columns, (n, d, n_columns), and the mean predictions (n_columns,).
+
+        Their sum over the columns and the mean is `sum`. `weights` holds the training weight of
+        each leaf in the place of its node. Columns that are not known are averaged over by the
+        weights of the training rows at each split.
+        """
+        rows = np.ascontiguousarray(X)
+        found = np.zeros((*rows.shape, n_columns))
+        base = np.zeros(n_columns)
+        _native.shapley_of_trees(
+            rows,
+            self._bytes,
+            self.roots,
+            self.sets,
+            self.values,
+            np.ascontiguousarray(weights, dtype=np.float64),
+            found,
+            base,
+            self.n_features,
+            n_threads(),
+        )
+        return found, base
+
     def sum_out_of_bag(self, X: Array, grown_on: Array, out: Array, votes: Array) -> None:
         """Like `sum`, only for the out-of-bag rows of each tree; `votes` counts the trees.
 

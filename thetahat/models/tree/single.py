@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.constraints import directions, require_one_number
@@ -183,6 +183,16 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         """Coefficients of the oblique directions, (n_directions, d); direction_k is x · row k."""
         check_is_fitted(self)
         return self._directions.coefficients(self.n_features_in_)
+
+    def _contributions(self, X: Any, background: Any) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        if self.oblique:
+            raise CapabilityError(
+                f"{type(self).__name__}: contributions of columns are not available for splits "
+                f"along several columns (oblique={self.oblique}). Set oblique=0."
+            )
+        tree = self.tree_
+        return tree.packed.shapley(self._rows(X), tree.weight, tree.values.shape[1])
 
     def get_depth(self) -> int:
         """Return the depth: the number of edges from the root to the deepest leaf."""

@@ -353,6 +353,15 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
         """The trees with the leaf values that predictions average."""
         return self._forest.packed
 
+    def _contributions(self, X: Any, background: Any) -> tuple[Array, Array]:
+        rows = self._rows(X)
+        check_is_fitted(self)
+        packed = self._summed()
+        weights = np.zeros(packed.nodes.shape[0])
+        weights[packed.nodes["feature"] < 0] = self._forest.leaf_weights
+        found, base = packed.shapley(rows, weights, packed.values.shape[1])
+        return found / len(self._forest), base / len(self._forest)
+
     def _mean_answers(self, X: Any) -> Array:
         """Mean over the trees of the leaf values of each row, (n, outputs, classes)."""
         rows = self._rows(X)

@@ -288,6 +288,10 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
     def _first(self, rows: Rows) -> Array:
         return self._started(rows.X)
 
+    @property
+    def _starts_constant(self) -> bool:
+        return isinstance(self.init_, np.ndarray)
+
     def _started(self, rows: Array) -> Array:
         raw = super()._started(rows)
         return raw if isinstance(self.init_, np.ndarray) else raw + self._by_init(rows)

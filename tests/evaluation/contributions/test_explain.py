@@ -1,0 +1,195 @@
+"""Contributions: Shapley values by their definition, additive, the same for any thread count."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import thetahat as th
+
+
+def data(n=300, missing=0.05):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, 5))
+    y = X @ [1.0, 2.0, -1.0, 0.5, 0.0] + X[:, 0] * X[:, 1]
+    X[random.random(X.shape) < missing] = np.nan
+    return X, y
+
+
+def known(tree, x, columns, node=0):
+    """The mean prediction of a tree where only some columns of x are known."""
+    left, column = tree.left[node], tree.feature[node]
+    if left < 0:
+        return tree.values[node]
+    if column in columns:
+        missing = tree.missing_left[node]
+        goes_left = missing if np.isnan(x[column]) else x[column] <= tree.threshold[node]
+        return known(tree, x, columns, left if goes_left else left + 1)
+    weight = tree.weight[[left, left + 1]]
+    answers = known(tree, x, columns, left), known(tree, x, columns, left + 1)
+    return (weight[0] * answers[0] + weight[1] * answers[1]) / weight.sum()
+
+
+def by_definition(tree, x):
+    d = len(x)
+    found = np.zeros((d, tree.values.shape[1]))
+    for j in range(d):
+        others = [k for k in range(d) if k != j]
+        for size in range(d):
+            share = math.factorial(size) * math.factorial(d - size - 1) / math.factorial(d)
+            for columns in itertools.combinations(others, size):
+                with_j = known(tree, x, {*columns, j})
+                found[j] += share * (with_j - known(tree, x, set(columns)))
+    return found
+
+
+@pytest.mark.parametrize("depth", [1, 2, 6, None])
+def test_trees_by_definition(depth):
+    X, y = data()
+    model = th.DecisionTreeRegressor(max_depth=depth).fit(X, y)
+    found = th.explain(model, X)
+    for i in range(4):
+        expected = by_definition(model.tree_, X[i])[:, 0]
+        np.testing.assert_allclose(found.values[i], expected, atol=1e-12)
+
+
+def test_classes_by_definition():
+    X, y = data()
+    labels = np.digitize(y, [-1.0, 1.0])
+    model = th.DecisionTreeClassifier(max_depth=5).fit(X, labels)
+    found = th.explain(model, X[:3])
+    for i in range(3):
+        np.testing.assert_allclose(found.values[i], by_definition(model.tree_, X[i]), atol=1e-12)
+    assert found.outputs == [0, 1, 2]
+    np.testing.assert_allclose(found.predictions, model.predict_proba(X[:3]), atol=1e-12)
+
+
+X, Y = data()
+LABELS = np.array(["low", "middle", "high"])[np.digitize(Y, [-1.0, 1.0])]
+FULL = np.nan_to_num(X)
+MODELS = {
+    "tree": (th.DecisionTreeRegressor(), X, Y, "predict"),
+    "extra tree": (th.ExtraTreeRegressor(random_state=0), X, Y, "predict"),
+    "forest": (th.RandomForestRegressor(20, random_state=0), X, Y, "predict"),
+    "forest of classes": (
+        th.RandomForestClassifier(20, random_state=0),
+        X,
+        LABELS,
+        "predict_proba",
+    ),
+    "forest of votes": (
+        th.RandomForestClassifier(20, voting="hard", random_state=0),
+        X,
+        LABELS,
+        "predict_proba",
+    ),
+    "two targets": (
+        th.RandomForestRegressor(9, random_state=0),
+        X,
+        np.column_stack([Y, -Y]),
+        "predict",
+    ),
+    "boosting": (th.HistGradientBoostingRegressor(max_iter=30), X, Y, "predict"),
+    "boosted classes": (
+        th.HistGradientBoostingClassifier(max_iter=10),
+        X,
+        LABELS,
+        "decision_function",
+    ),
+    "two classes": (
+        th.HistGradientBoostingClassifier(max_iter=10),
+        X,
+        LABELS == "low",
+        "decision_function",
+    ),
+    "gradient boosting": (th.GradientBoostingRegressor(n_estimators=20), FULL, Y, "predict"),
+    "line": (th.LinearRegression(), FULL, Y, "predict"),
+    "lasso": (th.Lasso(0.1), FULL, Y, "predict"),
+    "logistic": (th.LogisticRegression(), FULL, LABELS, "decision_function"),
+    "two classes of a line": (th.LogisticRegression(), FULL, Y > 0, "decision_function"),
+}
+
+
+@pytest.mark.parametrize("case", MODELS)
+def test_contributions_add_up_to_the_prediction(case):
+    model, rows, y, method = MODELS[case]
+    model = model.fit(rows, y)
+    found = th.explain(model, rows)
+    expected = getattr(model, method)(rows)
+    np.testing.assert_allclose(found.predictions, expected, rtol=1e-10, atol=1e-10)
+    assert found.columns == [0, 1, 2, 3, 4]
+    assert found.importance.shape == (5,)
+
+
+def test_same_bits_for_any_number_of_threads():
+    model = th.RandomForestRegressor(10, random_state=0).fit(X, Y)
+    with th.config(threads=1):
+        one = th.explain(model, X).values
+    with th.config(threads=2):
+        assert np.array_equal(th.explain(model, X).values, one)
+
+
+def test_linear_models_compare_with_the_mean_of_the_background():
+    model = th.LinearRegression().fit(FULL, Y)
+    found = th.explain(model, FULL[:5], background=FULL)
+    np.testing.assert_allclose(found.values, (FULL[:5] - FULL.mean(axis=0)) * model.coef_)
+    assert found.base == pytest.approx(model.predict(FULL).mean())
+    sparse = th.explain(model, scipy.sparse.csr_array(FULL[:5]), background=FULL)
+    np.testing.assert_allclose(sparse.values, found.values)
+
+
+def test_columns_that_the_trees_do_not_use_contribute_nothing():
+    model = th.DecisionTreeRegressor(max_depth=1).fit(X, Y)
+    (used,) = {int(each) for each in model.tree_.feature if each >= 0}
+    contributes = (th.explain(model, X).values != 0).any(axis=0)
+    assert np.flatnonzero(contributes).tolist() == [used]
+
+
+def test_categories_and_names():
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(0)
+    kind = random.choice(["a", "b", "c"], 200)
+    frame = pandas.DataFrame({"kind": pandas.Categorical(kind), "size": random.normal(size=200)})
+    y = (kind == "b") * 2.0 + frame["size"].to_numpy() * 0.1
+    model = th.HistGradientBoostingRegressor(categorical_features="from_dtype").fit(frame, y)
+    found = th.explain(model, frame)
+    assert found.columns == ["kind", "size"]
+    np.testing.assert_allclose(found.predictions, model.predict(frame), atol=1e-10)
+    assert found.importance[0] > 3 * found.importance[1]
+    assert "kind" in str(found).splitlines()[1]
+    assert found.to_frame().shape == (200, 3)
+
+
+def test_pipelines_are_explained_after_their_preparation():
+    model = make_pipeline(StandardScaler(), th.LinearRegression()).fit(FULL, Y)
+    found = th.explain(model, FULL)
+    np.testing.assert_allclose(found.predictions, model.predict(FULL), atol=1e-10)
+    assert found.columns == ["x0", "x1", "x2", "x3", "x4"]
+
+
+def test_pictures():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    found = th.explain(th.DecisionTreeClassifier(max_depth=4).fit(X, LABELS), X)
+    assert found.plot().get_xlabel() == "contribution to the probability of middle"
+    axes = found.plot(row=3, output="low")
+    assert "on average" in axes.get_xlabel()
+    assert len(axes.patches) == 5
+    with pytest.raises(th.errors.ParameterError, match="no output 'none'"):
+        found.plot(output="none")
+    pyplot.close("all")
+
+
+def test_refusals():
+    with pytest.raises(th.errors.CapabilityError, match="not for KNeighborsRegressor"):
+        th.explain(th.KNeighborsRegressor().fit(FULL, Y), FULL)
+    with pytest.raises(th.errors.CapabilityError, match="oblique=2"):
+        th.explain(th.DecisionTreeRegressor(oblique=2).fit(FULL, Y), FULL)
+    started = th.GradientBoostingRegressor(init=th.LinearRegression(), n_estimators=3)
+    with pytest.raises(th.errors.CapabilityError, match="start from a constant"):
+        th.explain(started.fit(FULL, Y), FULL)
+    with pytest.raises(ValueError, match="4 features"):
+        th.explain(th.DecisionTreeRegressor().fit(FULL, Y), FULL[:, :4])

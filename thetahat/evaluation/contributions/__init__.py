@@ -1,0 +1,1 @@
+"""Contributions of the columns to single predictions: Shapley values."""

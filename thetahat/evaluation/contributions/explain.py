@@ -1,0 +1,108 @@
+"""Explain single predictions by the contributions of the columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat.data.columns.replaced_column import column_labels
+from thetahat.evaluation.contributions.result import Contributions
+from thetahat.foundation.errors import CapabilityError
+from thetahat.mathematics.losses.links import Link
+
+
+def explain(model: Any, X: Any, background: Any = None) -> Contributions:
+    """Compute how much each column contributes to the prediction of each row.
+
+    Formula: f(x) = base + Σⱼ φⱼ(x) with the Shapley values φⱼ = Σ_S |S|!(d − |S| − 1)!/d!·(v(S ∪
+    {j}) − v(S)) over sets S of other columns. v(S) is the prediction of the trees where only the
+    columns of S are known: at a split of another column, both sides are averaged with the weights
+    of the training rows. For linear models v(S) puts the mean of the background in place of the
+    other columns, so that φⱼ = βⱼ(xⱼ − x̄ⱼ). Both are exact. Contributions describe the model, not
+    causes. Cost: O(n · trees · nodes · depth) for trees, O(n d) for linear models.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A decision tree, a forest, gradient boosting or a linear model of this library, or a
+        pipeline that ends with one; then the columns are those after the preparation.
+    X : table of shape (n, d)
+        The rows to explain.
+    background : table of shape (m, d), optional
+        The rows whose mean a linear model is compared with. By default X. Trees know the weights of
+        their training rows and do not use it.
+
+    Returns
+    -------
+    Contributions
+        Contributions to the prediction of trees and linear regressions, to the class probabilities
+        of trees and forests, and to the raw prediction (such as the log odds) of boosting and
+        linear classifiers.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> data = th.datasets.make_linear(200, 3, noise=0.1, random_state=0)
+    >>> model = th.HistGradientBoostingRegressor(max_iter=20).fit(data.X, data.y)
+    >>> found = th.explain(model, data.X)
+    >>> found.values.shape
+    (200, 3)
+    """
+    check_is_fitted(model)
+    behind = X if background is None else background
+    names = column_labels(X)
+    if isinstance(model, Pipeline):
+        if len(model) > 1:
+            same = behind is X
+            X = model[:-1].transform(X)
+            behind = X if same else model[:-1].transform(behind)
+            names = _names_after(model[:-1], X)
+        model = model[-1]
+    compute = getattr(model, "_contributions", None)
+    if compute is None:
+        raise CapabilityError(
+            f"explain: contributions are available for decision trees, forests, gradient boosting "
+            f"and linear models of thetahat, but not for {type(model).__name__}. Use "
+            "th.importances or th.partial_dependence, which work with every model."
+        )
+    values, base = compute(X, behind)
+    outputs = _outputs(model, values.shape[2])
+    if not outputs:
+        values, base = values[:, :, 0], float(base[0])
+    return Contributions(values, base, names, _response(model), outputs, _shown(X))
+
+
+def _outputs(model: Any, count: int) -> list[Any]:
+    if count == 1:
+        return []
+    classes = getattr(model, "classes_", None)
+    if isinstance(classes, np.ndarray) and len(classes) == count:
+        return list(classes.tolist())
+    return list(range(count))
+
+
+def _response(model: Any) -> str:
+    if not is_classifier(model):
+        link = getattr(getattr(model, "loss_", None), "link", None)
+        return (
+            "prediction" if getattr(link, "value", "identity") == "identity" else "raw prediction"
+        )
+    return (
+        "probability" if hasattr(model, "tree_") or hasattr(model, "_forest") else "raw prediction"
+    )
+
+
+def _names_after(steps: Any, X: Any) -> list[Any]:
+    try:
+        return list(steps.get_feature_names_out())
+    except (AttributeError, ValueError):
+        return column_labels(X)
+
+
+def _shown(X: Any) -> Any:
+    dense = X.toarray() if hasattr(X, "toarray") else X
+    return np.asarray(dense)
