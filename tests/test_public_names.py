@@ -54,6 +54,43 @@ def test_a_name_that_moved_is_pointed_out():
 
 
 @pytest.mark.parametrize("name", NAMESPACES)
+def test_namespaces_are_modules(name):
+    """Under both names the same module, so that every class exists once."""
+    module = import_module(f"thetahat.{name}")
+    assert module is import_module(NAMESPACES[name])
+    assert module.__spec__.name == NAMESPACES[name]
+
+
+def test_names_and_submodules_of_namespaces_can_be_imported():
+    from thetahat.losses import Huber
+    from thetahat.losses.custom import loss
+
+    assert Huber is thetahat.losses.Huber
+    assert loss is thetahat.loss
+    with pytest.raises(ModuleNotFoundError):
+        import_module("thetahat.losses.nonsense")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import thetahat.discriminant_analysis",
+        "from thetahat.discriminant_analysis import LinearDiscriminantAnalysis",
+        "from thetahat import discriminant_analysis",
+    ],
+)
+def test_modules_of_scikit_learn_are_pointed_to_the_names(code):
+    words = "sklearn.discriminant_analysis stand .* from thetahat import LinearDiscriminantAnalysis"
+    with pytest.raises(ImportError, match=words):
+        exec(code, {})
+
+
+def test_other_modules_that_do_not_exist_get_no_hint():
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'thetahat\.nonsense'$"):
+        import_module("thetahat.nonsense")
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
 def test_namespaces_show_their_public_names_alone(name):
     namespace = getattr(thetahat, name)
     assert dir(namespace) == sorted(namespace.__all__)

@@ -4,7 +4,7 @@ Pick a function class, a loss, a penalty; the library picks the solver and says 
 load on first use, so importing the package costs next to nothing.
 """
 
-from thetahat import _public
+from thetahat import _modules, _public
 from thetahat._lazy import lazy as _lazy
 
 __version__ = "0.1.0"
@@ -12,3 +12,4 @@ __all__ = sorted(_public.NAMES)
 __getattr__, __dir__ = _lazy(
     __name__, _public.NAMES, _public.NAMESPACES, _public.place_in_a_namespace
 )
+_modules.install()

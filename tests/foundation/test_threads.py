@@ -1,5 +1,6 @@
 """One BLAS thread inside, what was before outside, SciPy's own BLAS included."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -142,6 +143,17 @@ def test_settings_that_cannot_be_are_refused(changes):
     ((name, value),) = changes.items()
     with pytest.raises(th.errors.ParameterError, match=f"config: {name}={value!r} must be"):
         th.config(**changes)
+
+
+def test_settings_have_names():
+    assert list(inspect.signature(th.config).parameters) == ["threads", "max_time", "memory"]
+    with pytest.raises(TypeError, match="thread"):
+        th.config(thread=1)
+
+
+def test_a_setting_that_is_left_out_does_not_change():
+    with th.config(threads=3, max_time=5.0), th.config(max_time=None) as now:
+        assert (now.threads, now.max_time) == (3, None)
 
 
 def test_settings_of_numpy_are_numbers():

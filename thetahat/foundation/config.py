@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from enum import Enum
 from numbers import Integral, Real
 from types import TracebackType
+from typing import Any
 
 from thetahat.foundation.errors import ParameterError
 
@@ -47,6 +49,18 @@ def _check(name: str, value: object) -> None:
         )
 
 
+class Unchanged(Enum):
+    """The default of a setting that is not given."""
+
+    UNCHANGED = "unchanged"
+
+    def __repr__(self) -> str:
+        return self.value
+
+
+UNCHANGED = Unchanged.UNCHANGED
+
+
 class config:
     """Change settings permanently, or for the length of a ``with`` block.
 
@@ -56,15 +70,15 @@ class config:
 
     Parameters
     ----------
-    threads : int, optional
-        The number of threads used by all computations. By default the number of cores that this
-        process may use, or ``OMP_NUM_THREADS`` if it is set.
-    max_time : float, optional
-        Seconds after which an iterative fit stops with its best parameters so far. By default
-        there is no limit.
-    memory : int, optional
-        The largest number of bytes that one operation may allocate. By default the free memory of
-        the machine.
+    threads : int or None, default=unchanged
+        The number of threads used by all computations. None means the number of cores that this
+        process may use, or ``OMP_NUM_THREADS`` if it is set. Left out, the setting does not change.
+    max_time : float or None, default=unchanged
+        Seconds after which an iterative fit stops with its best parameters so far. None sets no
+        limit. Left out, the setting does not change.
+    memory : int or None, default=unchanged
+        The largest number of bytes that one operation may allocate. None means the free memory of
+        the machine. Left out, the setting does not change.
 
     Examples
     --------
@@ -74,16 +88,21 @@ class config:
     1
     """
 
-    def __init__(self, **changes: float | int | None) -> None:
-        known = {field.name for field in fields(Settings)}
+    def __init__(
+        self,
+        *,
+        threads: int | Unchanged | None = UNCHANGED,
+        max_time: float | Unchanged | None = UNCHANGED,
+        memory: int | Unchanged | None = UNCHANGED,
+    ) -> None:
+        given = {"threads": threads, "max_time": max_time, "memory": memory}
+        changes: dict[str, Any] = {
+            name: value for name, value in given.items() if value is not UNCHANGED
+        }
         for name, value in changes.items():
-            if name not in known:
-                raise ParameterError(
-                    f"config has no setting {name!r}. Its settings are {', '.join(sorted(known))}."
-                )
             if value is not None:
                 _check(name, value)
-        self._token: Token[Settings] | None = _settings.set(replace(settings(), **changes))  # type: ignore[arg-type]
+        self._token: Token[Settings] | None = _settings.set(replace(settings(), **changes))
 
     def __enter__(self) -> Settings:
         return settings()

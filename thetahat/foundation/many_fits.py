@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from thetahat.foundation.config import config, settings
 from thetahat.foundation.threads import n_threads, one_blas_thread, ordered_map, thread_pool
@@ -37,7 +37,11 @@ class Alone(Generic[Item, Result]):
         from sklearn import get_config
 
         self._work, outer = work, settings()
-        self._settings = {"threads": threads, "max_time": outer.max_time, "memory": outer.memory}
+        self._settings: dict[str, Any] = {
+            "threads": threads,
+            "max_time": outer.max_time,
+            "memory": outer.memory,
+        }
         self._others = get_config()
 
     def __call__(self, item: Item) -> Result | Failure:
