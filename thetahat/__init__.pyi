@@ -131,6 +131,7 @@ from thetahat.models.kernel.kernel_perceptron import KernelPerceptron as KernelP
 from thetahat.models.kernel.kernel_ridge import KernelRidge as KernelRidge
 from thetahat.models.kernel.kernel_ridge_cv import KernelRidgeCV as KernelRidgeCV
 from thetahat.models.kernel.nystroem import Nystroem as Nystroem
+from thetahat.models.kernel.polynomial_count_sketch import PolynomialCountSketch as PolynomialCountSketch
 from thetahat.models.kernel.rbf_sampler import RBFSampler as RBFSampler
 from thetahat.models.kernel.sparse_gram import sparse_gram as sparse_gram
 from thetahat.models.kernel.support.nu_svc import NuSVC as NuSVC
@@ -380,6 +381,7 @@ __all__ = [
     "PairwiseMetricLearner",
     "Perceptron",
     "PoissonRegressor",
+    "PolynomialCountSketch",
     "PolynomialThreshold",
     "ProbabilisticPCA",
     "PrototypeClassifier",

@@ -157,6 +157,7 @@ _BY_MODULE = {
     "thetahat.models.kernel.kernel_ridge": ("KernelRidge",),
     "thetahat.models.kernel.kernel_ridge_cv": ("KernelRidgeCV",),
     "thetahat.models.kernel.nystroem": ("Nystroem",),
+    "thetahat.models.kernel.polynomial_count_sketch": ("PolynomialCountSketch",),
     "thetahat.models.kernel.rbf_sampler": ("RBFSampler",),
     "thetahat.models.kernel.sparse_gram": ("sparse_gram",),
     "thetahat.models.kernel.support.nu_svc": ("NuSVC",),

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.families.kernels import HAS_INTELEX, INTELEX
 from benchmarks.families.linear import SKLEARN
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
 
@@ -96,7 +97,8 @@ def search(library: str, **parameters: Any) -> Contender:
     """Fit, and find the ten nearest rows of every query."""
 
     def load() -> Callable[[Data], Call]:
-        module = import_module("thetahat" if library == OURS else "sklearn.neighbors")
+        modules = {OURS: "thetahat", INTELEX: "sklearnex.neighbors"}
+        module = import_module(modules.get(library, "sklearn.neighbors"))
 
         def prepare(data: Data) -> Call:
             def call() -> Any:
@@ -359,7 +361,8 @@ def local_error(degree: int, at: str, k_share: float | None = None) -> Callable[
 
 
 def searches(**peer: Any) -> dict[str, Contender]:
-    return {OURS: search(OURS), SKLEARN: search(SKLEARN, **peer)}
+    found = {OURS: search(OURS), SKLEARN: search(SKLEARN, **peer)}
+    return found | ({INTELEX: search(INTELEX, **peer)} if HAS_INTELEX else {})
 
 
 WITH_TREE = {**searches(), TREE: scipy_tree}
