@@ -36,6 +36,8 @@ class Estimator(BaseEstimator):
     """Whether torch and CuPy arrays are fitted on their own device."""
     _streams: ClassVar[bool] = True
     """Whether a `Source` that reads its rows block by block can be fitted."""
+    _streaming_peer: ClassVar[str] = "LinearModel"
+    """What the error of a model that cannot read blocks recommends."""
     _visits_rows_in_order: ClassVar[bool] = False
     """Whether the fit depends on the order of the rows, as in stochastic methods."""
     _splits_rows: ClassVar[bool] = False
@@ -148,7 +150,7 @@ class Estimator(BaseEstimator):
             raise CapabilityError(
                 f"{who} needs its rows in memory, but these are read block by block. Load them "
                 "with X, y, sample_weight = source.arrays(), or use a model that reads blocks, "
-                "such as LinearModel."
+                f"such as {self._streaming_peer}."
             )
         if supervised and source.labels is not None:
             raise DataError(

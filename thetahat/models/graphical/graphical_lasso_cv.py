@@ -86,6 +86,7 @@ class GraphicalLassoCV(RoutesToFolds, SparsePrecision):
     n_jobs: int | None = None
 
     _streams = False
+    _streaming_peer = "GraphicalLasso with a given alpha, or LedoitWolf"
     _splits_rows = True
     _ranges: ClassVar[dict[str, Range]] = SparsePrecision._ranges | {
         "alphas": how_many_or_which,
