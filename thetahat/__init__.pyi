@@ -63,6 +63,7 @@ from thetahat.models.covariance.empirical_covariance import empirical_covariance
 from thetahat.models.covariance.ledoit_wolf import LedoitWolf as LedoitWolf
 from thetahat.models.covariance.ledoit_wolf import ledoit_wolf as ledoit_wolf
 from thetahat.models.covariance.min_cov_det import MinCovDet as MinCovDet
+from thetahat.models.covariance.min_cov_det import fast_mcd as fast_mcd
 from thetahat.models.covariance.oas import OAS as OAS
 from thetahat.models.covariance.oas import oas as oas
 from thetahat.models.covariance.shrunk_covariance import ShrunkCovariance as ShrunkCovariance
@@ -450,6 +451,7 @@ __all__ = [
     "evaluate",
     "explain",
     "export_text",
+    "fast_mcd",
     "graphical_lasso",
     "how_many_clusters",
     "importances",

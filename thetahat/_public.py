@@ -74,7 +74,7 @@ _BY_MODULE = {
         "empirical_covariance",
     ),
     "thetahat.models.covariance.ledoit_wolf": ("LedoitWolf", "ledoit_wolf"),
-    "thetahat.models.covariance.min_cov_det": ("MinCovDet",),
+    "thetahat.models.covariance.min_cov_det": ("MinCovDet", "fast_mcd"),
     "thetahat.models.covariance.oas": ("OAS", "oas"),
     "thetahat.models.covariance.shrunk_covariance": ("ShrunkCovariance", "shrunk_covariance"),
     "thetahat.models.decomposition.completion.matrix_completion": ("MatrixCompletion",),

@@ -13,7 +13,10 @@ namespace thetahat {
 
 namespace {
 
-constexpr std::size_t SWEEPS = 3; // of a round, before its jump
+// Sweeps of a round before its jump: some, and a share of the conjugate gradient steps of the last
+// jump. Where the model is so ill-conditioned that jumps take many steps, the signs of the pairs
+// settle slowly, and jumps with wrong signs would be lost.
+constexpr std::size_t SWEEPS = 3, STEPS_PER_SWEEP = 1;
 
 // D in `direction`; returns the number of free pairs, rounds and conjugate gradient steps.
 nb::tuple precision_direction(Matrix<const double> covariance, Matrix<const double> precision,
@@ -27,7 +30,7 @@ nb::tuple precision_direction(Matrix<const double> covariance, Matrix<const doub
     const double *s = covariance.data(), *q = precision.data(), *w = inverse.data();
     double *out = direction.data();
 
-    std::size_t rounds = 0, steps = 0, pairs = 0;
+    std::size_t rounds = 0, steps = 0, last = 0, pairs = 0;
     {
         nb::gil_scoped_release unlocked;
         PrecisionModel model(s, q, w, d, alpha);
@@ -40,9 +43,11 @@ nb::tuple precision_direction(Matrix<const double> covariance, Matrix<const doub
             if (!(moved > tolerance * tolerance * largest))
                 break;
             ++rounds;
-            for (std::size_t more = 1; more < SWEEPS; ++more)
+            const std::size_t sweeps = std::max(SWEEPS, last / STEPS_PER_SWEEP);
+            for (std::size_t more = 1; more < sweeps; ++more)
                 model.descend();
-            steps += jumps.jump(tolerance, most_steps);
+            last = jumps.jump(tolerance, most_steps);
+            steps += last;
         }
         std::fill_n(out, d * d, 0.0);
         for (std::size_t pair = 0; pair < pairs; ++pair) {

@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -11,7 +13,13 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import thetahat as th
-from thetahat.foundation.threads import one_blas_thread, parallel_for, scipy_linalg
+from thetahat.foundation.threads import (
+    interruptible,
+    n_threads,
+    one_blas_thread,
+    parallel_for,
+    scipy_linalg,
+)
 
 LATE = """
 import json, sys
@@ -159,3 +167,24 @@ def test_a_setting_that_is_left_out_does_not_change():
 def test_settings_of_numpy_are_numbers():
     with th.config(threads=np.int64(2), max_time=np.float64(3.0), memory=np.int64(10**9)) as now:
         assert (now.threads, now.max_time, now.memory) == (2, 3.0, 10**9)
+
+
+def test_an_interrupt_does_not_wait_for_a_long_call():
+    done, before = threading.Event(), signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            interruptible(lambda: done.wait(60), products=1e12)
+        assert not done.is_set()
+    finally:
+        done.set()
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+
+
+def test_long_calls_return_results_errors_and_settings():
+    with th.config(threads=3):
+        assert interruptible(n_threads, products=1e12) == 3
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 / 0, products=1e12)

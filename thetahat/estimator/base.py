@@ -36,8 +36,9 @@ class Estimator(BaseEstimator):
     _accepts_devices: ClassVar[bool] = False
     """Whether torch and CuPy arrays are fitted on their own device."""
     _streams: ClassVar[bool] = True
-    _instead_of_blocks: ClassVar[str] = "use a model that reads blocks, such as LinearModel"
     """Whether a `Source` that reads its rows block by block can be fitted."""
+    _instead_of_blocks: ClassVar[str] = "use a model that reads blocks, such as LinearModel"
+    """What the error of a model that cannot read blocks recommends."""
     _visits_rows_in_order: ClassVar[bool] = False
     """Whether the fit depends on the order of the rows, as in stochastic methods."""
     _splits_rows: ClassVar[bool] = False

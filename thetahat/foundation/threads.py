@@ -13,10 +13,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from contextvars import copy_context
 from functools import cache
 from itertools import chain, islice
 from math import inf
-from threading import Event, Lock, local
+from threading import Event, Lock, Thread, current_thread, local, main_thread
 from typing import Any, TypeVar
 
 from thetahat.foundation.config import settings
@@ -26,6 +27,8 @@ from thetahat.foundation.memory import address_space_left
 
 WORTH_SHARING = 5e6
 """Number of multiplications below which starting another thread costs more than it saves."""
+LONG_CALL = 1e9
+"""Number of multiplications of one call from which an interrupt should not wait for its end."""
 THREAD_BYTES = 48 << 20
 """Address space of a thread: its stack and the work space of BLAS, which ends the process when it
 cannot get it."""
@@ -228,6 +231,27 @@ def parallel_for(
                 helper.exception()
         for helper in began:
             helper.result()
+
+
+def interruptible(work: Callable[[], Result], products: float) -> Result:
+    """``work()``; if it is one long call into LAPACK, an interrupt (Ctrl-C) does not wait for it.
+
+    The call then runs on another thread, which comes to its end unheeded after an interrupt.
+    ``products`` is the number of its multiplications; short calls run here.
+    """
+    if products < LONG_CALL or current_thread() is not main_thread():
+        return work()
+    outcome: Future[Result] = Future()
+    context = copy_context()
+
+    def run() -> None:
+        try:
+            outcome.set_result(context.run(work))
+        except BaseException as failure:
+            outcome.set_exception(failure)
+
+    Thread(target=run, daemon=True, name="thetahat").start()
+    return outcome.result()
 
 
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

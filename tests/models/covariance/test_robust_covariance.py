@@ -167,3 +167,20 @@ class TestEllipticEnvelope:
         for method in ("score_samples", "decision_function", "predict"):
             expected = getattr(theirs, method)(X)
             np.testing.assert_allclose(getattr(ours, method)(X), expected, rtol=1e-8)
+
+
+def test_the_raw_estimate_alone():
+    X, k = contaminated(120, 3, 0.2, seed=4)
+    location, covariance, support, dist = th.fast_mcd(X, random_state=0)
+    model = th.MinCovDet(random_state=0).fit(X)
+    np.testing.assert_array_equal(support, model.raw_support_)
+    np.testing.assert_allclose(location, X[support].mean(axis=0))
+    np.testing.assert_allclose(covariance, np.cov(X[support].T, bias=True))
+    away = X - location
+    expected = np.einsum("ij,jk,ik->i", away, np.linalg.inv(covariance), away)
+    np.testing.assert_allclose(dist, expected)
+    assert not support[:k].any()
+    theirs = sklearn.covariance.fast_mcd(X, random_state=0)
+    assert log_determinant(covariance) <= log_determinant(theirs[1]) + 1e-9
+    with pytest.raises(ParameterError, match="support_fraction"):
+        th.fast_mcd(X, 2.0)

@@ -290,3 +290,15 @@ def test_few_columns_take_few_exact_steps(alpha):
     assert np.abs(gap[off]).max() <= alpha * (1 + 1e-6)
     held = off & (model.precision_ != 0)
     np.testing.assert_allclose(gap[held], alpha * np.sign(model.precision_[held]), rtol=1e-5)
+
+
+def test_collinear_columns_take_few_steps():
+    """Steps whose model is not solved well enough are too short."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 5)) @ rng.standard_normal((5, 90))
+    X += 0.01 * rng.standard_normal(X.shape)
+    model = th.GraphicalLasso(alpha=0.3).fit(X)
+    assert model.n_iter_ <= 20
+    assert model.solution_.gap <= 1e-4
+    gap = np.linalg.inv(model.precision_) - np.cov(X.T, bias=True)
+    assert np.abs(gap).max() <= 0.3 * (1 + 1e-5)

@@ -106,3 +106,11 @@ def test_a_column_that_is_constant_in_a_fold_is_named():
     X[10:, 1] = 0.0
     with pytest.raises(ValueError, match=r"column 1 has a variance of 0.*fold 0"):
         th.GraphicalLassoCV(cv=KFold(2)).fit(X)
+
+
+def test_rows_that_are_read_in_blocks_are_refused_with_what_reads_them(tmp_path):
+    np.save(tmp_path / "rows.npy", chain_rows(30, 3))
+    source = th.scan(tmp_path / "rows.npy")
+    with pytest.raises(th.errors.CapabilityError, match="such as GraphicalLasso with a given"):
+        th.GraphicalLassoCV().fit(source)
+    assert th.GraphicalLasso(alpha=0.1).fit(source).precision_.shape == (3, 3)

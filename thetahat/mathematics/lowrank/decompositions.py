@@ -9,7 +9,7 @@ import numpy as np
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.precision import EPSILON
-from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.threads import interruptible, one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.square import as_symmetric
 
@@ -109,8 +109,15 @@ def symmetric_eigen(A: Any) -> Eigen:
     ([3.0, 1.0], [0.707107, 0.707107])
     """
     matrix = as_symmetric(A, who="symmetric_eigen")
-    with one_blas_thread():
-        values, vectors = scipy_linalg().eigh(matrix, driver="evd", check_finite=False)
+
+    def decompose() -> tuple[Array, Array]:
+        with one_blas_thread():
+            found: tuple[Array, Array] = scipy_linalg().eigh(
+                matrix, driver="evd", check_finite=False
+            )
+        return found
+
+    values, vectors = interruptible(decompose, float(len(matrix)) ** 3)
     return Eigen(values[::-1].copy(), with_fixed_signs(vectors[:, ::-1].T).T)
 
 
@@ -138,8 +145,15 @@ def svd(A: Any) -> SVD:
     ([3.0, 0.0], 1)
     """
     matrix = as_matrix(A, "svd")
-    with one_blas_thread():
-        U, s, V = scipy_linalg().svd(matrix, full_matrices=False, check_finite=False)
+
+    def decompose() -> tuple[Array, Array, Array]:
+        with one_blas_thread():
+            found: tuple[Array, Array, Array] = scipy_linalg().svd(
+                matrix, full_matrices=False, check_finite=False
+            )
+        return found
+
+    U, s, V = interruptible(decompose, float(matrix.size) * min(matrix.shape))
     signed = with_fixed_signs(V)
     signs = np.where((signed == V).all(axis=1), 1.0, -1.0)
     return SVD(U * signs, s, signed)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.foundation.randomness import RandomState
+from thetahat.foundation.types import Array
+from thetahat.mathematics.distributions.gaussian.covariance_root import root_of
 from thetahat.models.covariance.robust import RobustCovariance
 
 
@@ -57,3 +60,47 @@ class MinCovDet(RobustCovariance):
         """
         self._fit_robust(X)
         return self
+
+
+def fast_mcd(
+    X: Any, support_fraction: float | None = None, *, random_state: RandomState = None
+) -> tuple[Array, Array, Array, Array]:
+    """Search the rows whose covariance has the smallest determinant (FastMCD).
+
+    The result is the raw estimate: neither corrected for consistency nor reweighted. `MinCovDet`
+    does both. Cost: about 100 passes over the rows of O(n d²) each; O(n d) memory.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Rows with finite numbers, at least 2.
+    support_fraction : float or None, default=None
+        Share of the rows that are searched (h/n), more than 0 and at most 1. Smaller values resist
+        more outliers. None means (n + d + 1)/(2n).
+    random_state : int, Generator or None, default=None
+        Seed for the random starts of the search. Pass an int for the same result on every call.
+
+    Returns
+    -------
+    location : ndarray of shape (d,)
+        Mean of the rows that were found.
+    covariance : ndarray of shape (d, d)
+        Covariance of the rows that were found.
+    support : ndarray of shape (n,)
+        Whether each row is one of the rows that were found.
+    dist : ndarray of shape (n,)
+        Squared Mahalanobis distances of all rows from the location.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> rows = [[0.0], [1.0], [2.0], [3.0], [90.0]]
+    >>> location, covariance, support, dist = th.fast_mcd(rows, 0.8, random_state=0)
+    >>> location.tolist(), covariance.tolist(), support.tolist()
+    ([1.5], [[1.25]], [True, True, True, True, False])
+    """
+    model = MinCovDet(support_fraction=support_fraction, random_state=random_state).fit(X)
+    location, covariance = model.raw_location_, model.raw_covariance_
+    root = root_of(covariance, "fast_mcd")
+    dist = root.squared_distances(model._open_again(X), location, support=False)
+    return location, covariance, model.raw_support_, dist

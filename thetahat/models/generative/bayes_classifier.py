@@ -103,9 +103,10 @@ class BayesClassifier(GenerativeClassifier):
         codes = np.asarray(source.y).astype(np.int64)
         found = np.bincount(codes, weights=source.row_weights, minlength=len(self.classes_))
         self.class_prior_ = class_shares(found / found.sum(), self.priors, type(self).__name__)
+        ends = np.cumsum(np.bincount(codes, minlength=len(self.classes_)))
+        of_class = np.split(np.argsort(codes, kind="stable"), ends[:-1])
         self.densities_ = [
-            self._fitted(clone(density), source, np.flatnonzero(codes == code), code)
-            for code in range(len(self.classes_))
+            self._fitted(clone(density), source, rows, code) for code, rows in enumerate(of_class)
         ]
         self.__dict__.pop("_few_levels", None)
         _ = self._few_levels  # made now, so that predictions do not change the model

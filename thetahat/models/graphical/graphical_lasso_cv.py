@@ -86,6 +86,9 @@ class GraphicalLassoCV(RoutesToFolds, SparsePrecision):
     n_jobs: int | None = None
 
     _streams = False
+    _instead_of_blocks = (
+        "use a model that reads blocks, such as GraphicalLasso with a given alpha, or LedoitWolf"
+    )
     _splits_rows = True
     _ranges: ClassVar[dict[str, Range]] = SparsePrecision._ranges | {
         "alphas": how_many_or_which,

@@ -75,7 +75,7 @@ class PrecisionBlock:
         # For few columns, an exact direction takes less time than the steps that it saves.
         is_small = len(Q) <= SMALL
         error = FINEST if is_small else min(ROUGH, max(FINEST, self.last))
-        rounds = MOST_ROUNDS if is_small else min(1 + self.steps // 2, MOST_ROUNDS)
+        rounds = MOST_ROUNDS if is_small else min(1 + 2 * self.steps, MOST_ROUNDS)
         _native.precision_direction(
             S, Q, self.inverse, alpha, error, rounds, MOST_PRODUCTS, direction
         )

@@ -94,8 +94,9 @@ class KernelSums(CheckedValue):
         self, queries: Array, kernel: SmoothingKernel, width: float, rtol: float, out: Array
     ) -> None:
         """`log_sums` of few queries in float64, in fewer steps."""
-        given = (kernel.code, self._power, 1.0, width, 0.0, rtol)
-        self._compiled.logs(queries, *given, out, 1)
+        power = self._power
+        assert power is not None
+        self._compiled.logs(queries, kernel.code, power, 1.0, width, 0.0, rtol, out, 1)
 
     def log_scale(self, kernel: SmoothingKernel, width: float) -> float:
         """−log(h^d·mass), by which the logarithm of a sum becomes that of a density."""
