@@ -45,6 +45,7 @@
     X(root_weighted) \
     X(skinny_products) \
     X(sparse_gram) \
+    X(sparse_normal_product) \
     /* losses */ \
     X(class_slopes) \
     X(compiled_newton) \
