@@ -50,6 +50,7 @@
     X(skinny_products) \
     X(sparse_gram) \
     X(whitened_squares) \
+    X(sparse_normal_product) \
     /* losses */ \
     X(class_shares) \
     X(class_slopes) \

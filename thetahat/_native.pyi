@@ -1169,6 +1169,16 @@ def divergence_ratios(
 ) -> float: ...
 def row_products(rows: FloatArray, factor: FloatArray, found: FloatArray) -> None: ...
 def column_products(rows: FloatArray, factor: FloatArray, found: FloatArray) -> None: ...
+def sparse_normal_product(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    weight: FloatArray,
+    vectors: FloatArray,
+    shift: FloatArray,
+    back: FloatArray,
+    total: FloatArray,
+) -> None: ...
 def swept_products(
     x: FloatArray,
     right: FloatArray,

@@ -156,3 +156,12 @@ def test_classes_are_found_in_one_pass():
     view, encoding = views.relabelled(streamed(X, 10 * y))
     np.testing.assert_array_equal(encoding.classes, [0, 10, 20])
     np.testing.assert_array_equal(view.map_rows(lambda block: block.y), y)
+
+
+@pytest.mark.parametrize("rows", [slice(0, 4), slice(3, 9), slice(5, None), slice(7, 7)], ids=str)
+def test_blocks_of_sparse_rows_share_their_memory(rows):
+    X = sp.random_array((12, 5), density=0.4, rng=0, format="csr")
+    block = InMemory(X=X, n_features=5).whole.take(rows)
+    assert type(block.X) is type(X)
+    assert np.array_equal(block.X.toarray(), X.toarray()[rows])
+    assert block.X.nnz == 0 or np.shares_memory(block.X.data, X.data)

@@ -83,7 +83,7 @@ class Block:
     def take(self, rows: Any) -> Block:
         """Some of the rows, given by number or as a slice."""
         return Block(
-            X=self.X[rows],
+            X=_some_rows(self.X, rows),
             y=None if self.y is None else self.y[rows],
             weight=None if self.weight is None else self.weight[rows],
             start=self.start + (rows.start or 0) if isinstance(rows, slice) else 0,
@@ -99,6 +99,21 @@ class Block:
     def row_weights(self) -> Array:
         """One weight per row; ones if there are no weights."""
         return row_weights(self.weight, self.n_rows)
+
+
+def _some_rows(X: Matrix, rows: Any) -> Matrix:
+    """``X[rows]``; a slice of compressed sparse rows shares their memory."""
+    if not isinstance(rows, slice) or getattr(X, "format", None) != "csr":
+        return X[rows]
+    start, stop, step = rows.indices(X.shape[0])
+    if step != 1 or stop < start:
+        return X[rows]
+    bound = X.indptr[start : stop + 1]
+    held = slice(bound[0], bound[-1])
+    # The constructor would copy arrays that are a small part of another.
+    some = type(X)((stop - start, X.shape[1]), dtype=X.dtype)
+    some.data, some.indices, some.indptr = X.data[held], X.indices[held], bound - bound[0]
+    return some
 
 
 @dataclass(frozen=True, kw_only=True)

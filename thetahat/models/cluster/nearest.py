@@ -145,9 +145,9 @@ def squares_between(X: Matrix, centres: Array) -> Array:
 def row_squares(X: Matrix) -> Array:
     """‖x‖² of sparse rows."""
     entries = np.asarray(X.data, dtype=np.float64)
-    of_row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     with np.errstate(over="ignore"):
-        return np.bincount(of_row, entries * entries, minlength=X.shape[0])
+        squares = type(X)((entries * entries, X.indices, X.indptr), shape=X.shape, copy=False)
+        return np.asarray(squares @ np.ones(X.shape[1]))
 
 
 def distances_between(X: Matrix, centres: Array) -> Array:

@@ -147,6 +147,17 @@ def test_varimax_equals_that_of_r():
     np.testing.assert_allclose(np.abs(rotated(factors.T, "varimax").T), abs(published), atol=1e-3)
 
 
+@pytest.mark.parametrize("d", [6, 120], ids=["covariance", "rows"])
+def test_the_scale_of_the_weights_does_not_matter(d):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 2)) @ rng.normal(size=(2, d)) + rng.normal(size=(50, d))
+    weight = rng.random(50)
+    model = th.FactorAnalysis(2).fit(X, sample_weight=weight)
+    other = th.FactorAnalysis(2).fit(X, sample_weight=weight / weight.sum())
+    assert model.n_iter_ == other.n_iter_ > 2
+    np.testing.assert_allclose(other.noise_variance_, model.noise_variance_, rtol=1e-6)
+
+
 def test_weight_two_is_a_row_twice_and_weight_zero_is_none():
     X = rows(60)
     weight = np.tile([0.0, 1.0, 2.0], 20)

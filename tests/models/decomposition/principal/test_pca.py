@@ -148,14 +148,29 @@ def test_whitened_components_have_unit_variance():
 def test_random_vectors_are_far_more_accurate_than_power_iterations():
     X = np.random.default_rng(0).normal(size=(300, 200))
     exact = th.PCA(5, svd_solver="full").fit(X)
-    ours = th.PCA(5, svd_solver="randomized", random_state=0).fit(X)
-    peer = decomposition.PCA(5, svd_solver="randomized", random_state=0).fit(X)
+    options = dict(svd_solver="randomized", random_state=0)
+    ours = th.PCA(5, iterated_power=7, **options).fit(X)
+    peer = decomposition.PCA(5, **options).fit(X)  # 7 iterations
 
     def error(model):
         return 1 - model.explained_variance_.sum() / exact.explained_variance_.sum()
 
     assert 0 <= error(ours) < 1e-4
     assert error(ours) < 0.05 * error(peer)
+    assert error(th.PCA(5, **options).fit(X)) < error(peer)  # 4 iterations
+
+
+@pytest.mark.parametrize(
+    ("shape", "used"), [((600, 100), "covariance_eigh"), ((90, 600), "row_gram")]
+)
+def test_few_components_from_products_unless_they_lose_digits(shape, used):
+    X = np.random.default_rng(0).normal(size=shape) * np.exp(-np.arange(shape[1]) / 20)
+    for few, solver in ((X, used), (X * 10.0 ** -np.arange(shape[1]), "randomized")):
+        model = th.PCA(10).fit(few)
+        exact = np.linalg.svd(few - few.mean(axis=0), compute_uv=False)[:10]
+        assert model.solver_ == solver
+        if solver == used:
+            np.testing.assert_allclose(model.singular_values_, exact, rtol=1e-10)
 
 
 @pytest.mark.parametrize("solver", ["auto", *SOLVERS])

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows, means, moments
+from thetahat.data.summaries.moments import count_used_rows, dense_rows, means, moments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import Likelihood, Novelty, require_sample_count
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
@@ -64,8 +64,9 @@ class FactorAnalysis(Watched, Likelihood, Novelty, Projection):
         Number of factors (k). More factors fit the training rows better. None uses the number of
         columns. Must be at least 0.
     tol : float, default=1e-2
-        Iterations stop when the log-likelihood of all rows increases by less than this tolerance.
-        Smaller values give more accurate results and need more iterations. Must be at least 0.
+        Iterations stop when the log-likelihood of all rows increases by less than this tolerance,
+        with row weights scaled to a mean of 1. Smaller values give more accurate results and need
+        more iterations. Must be at least 0.
     copy : bool, default=True
         Has no effect, because rows are never overwritten. Accepted for compatibility with
         scikit-learn.
@@ -146,7 +147,7 @@ class FactorAnalysis(Watched, Likelihood, Novelty, Projection):
         d = source.n_features
         k = d if self.n_components is None else int(self.n_components)
         self._require(source, k)
-        mean, variances, weight, spread = _read(source)
+        mean, variances, weight, n_rows, spread = _read(source)
         varies = variances > 0
         start = self._start(variances)[varies]
         problem = NoiseProfile(
@@ -172,7 +173,7 @@ class FactorAnalysis(Watched, Likelihood, Novelty, Projection):
         with self._watching(self.max_iter, attributes, X, y) as watch:
             self.solution_ = minimise(
                 problem,
-                NoiseSteps(weight),
+                NoiseSteps(n_rows),
                 start,
                 tolerance=self.tol,
                 max_steps=self.max_iter,
@@ -327,8 +328,11 @@ def _by_rows(source: Source) -> bool:
     return isinstance(source, InMemory) and d > SMALL and 2 * source.n_rows < d
 
 
-def _read(source: Source) -> tuple[Array, Array, float, Spread]:
-    """Means and variances of the columns, Σw, and the correlations of the columns that vary."""
+def _read(source: Source) -> tuple[Array, Array, float, int, Spread]:
+    """Means and variances of the columns, Σw, the number of rows, and the correlations.
+
+    Rows of weight 0 do not count, and correlations are those of the columns that vary.
+    """
     d = source.n_features
     if _by_rows(source):
         assert isinstance(source, InMemory)
@@ -340,7 +344,8 @@ def _read(source: Source) -> tuple[Array, Array, float, Spread]:
         rows *= np.sqrt(np.asarray(source.row_weights) / about.weight)[:, None]
         variances = np.einsum("ij,ij->j", rows, rows)
         varies = variances > 0
-        return mean, variances, about.weight, FewRows(rows[:, varies] / np.sqrt(variances[varies]))
+        spread = FewRows(rows[:, varies] / np.sqrt(variances[varies]))
+        return mean, variances, about.weight, count_used_rows(source), spread
     whole = moments(source)
     whole.require_squares()
     scatter = whole.scatter[:d, :d] / whole.weight
@@ -349,4 +354,5 @@ def _read(source: Source) -> tuple[Array, Array, float, Spread]:
     deviation = np.sqrt(inner[varies])
     correlation = scatter[np.ix_(varies, varies)] / deviation / deviation[:, None]
     np.einsum("ii->i", correlation)[:] = 1.0
-    return whole.x_mean, inner * whole.unit[:d] ** 2, whole.weight, Matrix(correlation)
+    variances = inner * whole.unit[:d] ** 2
+    return whole.x_mean, variances, whole.weight, whole.n_rows, Matrix(correlation)

@@ -230,7 +230,7 @@ class NoiseSteps(Method):
     """Newton steps where they lower F, and EM steps otherwise, lengthened while that helps."""
 
     rows: float
-    """Number of rows, or the sum of their weights; the gap is in units of the log-likelihood."""
+    """Number of rows; the gap is in units of the log-likelihood, with weights of mean 1."""
 
     name = "profile_newton"
     needs = ("fit", "slope")

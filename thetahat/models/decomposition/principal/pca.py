@@ -29,6 +29,8 @@ from thetahat.models.decomposition.principal.dimension import count_by_evidence,
 from thetahat.models.decomposition.principal.gaussian_view import GaussianView
 from thetahat.models.decomposition.principal.spectrum import (
     FEW_COLUMNS,
+    FEW_VALUES,
+    LEAST_SHARE,
     SMALL,
     Spectrum,
     covariance_spectrum,
@@ -82,8 +84,8 @@ class PCA(GaussianView):
     tol : float, default=0.0
         Relative accuracy of "arpack". 0 means machine precision. Must be at least 0.
     iterated_power : int or "auto", default="auto"
-        Number of power iterations of "randomized". More iterations are more accurate and take
-        longer. "auto" uses 7 for few components and 4 for many.
+        Number of iterations of "randomized". More iterations are more accurate and take longer.
+        "auto" uses 4, because all iterates are used (a block Krylov space).
     n_oversamples : int, default=10
         Number of additional random vectors of "randomized". More vectors are more accurate.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
@@ -231,12 +233,18 @@ class PCA(GaussianView):
             assert isinstance(source, InMemory)
             return full_spectrum(source, **options)
         if solver == "covariance_eigh":
-            return covariance_spectrum(source, **options)
+            k = self.n_components if whole(1).holds(self.n_components) else None
+            return covariance_spectrum(source, k, **options)
         k, rng = self._count_before(n, d), start_generator(self.random_state)
         if solver == "row_gram":
             assert isinstance(source, InMemory)
-            found = row_gram_spectrum(source, k, **options)
-            if found is not None:
+            gram = row_gram_spectrum(source, k, **options)
+            if gram is not None:
+                return gram
+            self.solver_ = "randomized"
+        if solver == "few_covariance":
+            found, self.solver_ = covariance_spectrum(source, k, **options), "covariance_eigh"
+            if found.values[k - 1] ** 2 > LEAST_SHARE * found.values[0] ** 2:
                 return found
             self.solver_ = "randomized"
         if solver == "arpack":
@@ -245,7 +253,7 @@ class PCA(GaussianView):
             source,
             k,
             oversamples=self.n_oversamples,
-            n_iter=power_iterations(self.iterated_power, k, min(n, d)),
+            n_iter=power_iterations(self.iterated_power),
             rng=rng,
             **options,
         )
@@ -287,8 +295,10 @@ class PCA(GaussianView):
                 return "covariance_eigh"
             if dense and (max(n, d) <= SMALL or not counted or k >= 0.8 * min(n, d)):
                 return "full"
-            if dense and n <= FEW_COLUMNS and d >= 10 * n:
+            if dense and n <= FEW_COLUMNS and d >= 2 * n:
                 return "row_gram"
+            if dense and d <= FEW_COLUMNS and n >= 2 * d and FEW_VALUES * k <= d:
+                return "few_covariance"
             if not dense and (not counted or k >= 0.8 * min(n, d)):
                 return "covariance_eigh"
             return "randomized"

@@ -20,9 +20,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import (
@@ -42,6 +44,8 @@ FEW_COLUMNS = 1000
 """A covariance of so many columns or fewer is cheap beside a pass over many more rows."""
 COLUMNS_AT_ONCE = 1024
 """Columns of one product of rows; a fixed number, so that sums do not depend on threads."""
+FEW_VALUES = 4
+"""Up to one eigenvalue in so many, they are computed alone."""
 LEAST_SHARE = 1e-8
 """Eigenvalues of products of rows below this share of the largest have lost half their digits."""
 SMALL = 500
@@ -79,22 +83,30 @@ def full_spectrum(source: InMemory, *, centre: bool, scale: Array | None = None)
         rows /= scale.astype(rows.dtype)
     if source.has_weight:
         rows *= np.sqrt(source.row_weights).astype(rows.dtype)[:, None]
+    # LAPACK factorises tall matrices faster than wide ones.
+    is_wide = rows.shape[0] < rows.shape[1]
     with one_blas_thread():
-        _, values, directions = scipy_linalg().svd(
-            rows, full_matrices=False, overwrite_a=True, check_finite=False
+        left, values, right = scipy_linalg().svd(
+            rows.T if is_wide else rows, full_matrices=False, overwrite_a=True, check_finite=False
         )
+    directions = np.ascontiguousarray(left.T) if is_wide else right
     square = float(np.sum(values.astype(np.float64) ** 2))
     directions = with_fixed_signs(directions)
     return Spectrum(count_used_rows(source), about.weight, mean, values, directions, square)
 
 
-def covariance_spectrum(source: Source, *, centre: bool, scale: Array | None = None) -> Spectrum:
-    """All singular values as roots of eigenvalues of the scatter, from one pass over the rows."""
-    return spectrum_of_moments(moments(source), source.n_features, centre=centre, scale=scale)
+def covariance_spectrum(
+    source: Source, k: int | None = None, *, centre: bool, scale: Array | None = None
+) -> Spectrum:
+    """The singular values as roots of eigenvalues of the scatter, from one pass over the rows.
+
+    All of them, or only the k largest if these are few.
+    """
+    return spectrum_of_moments(moments(source), source.n_features, k, centre=centre, scale=scale)
 
 
 def spectrum_of_moments(
-    about: Moments, d: int, *, centre: bool, scale: Array | None = None
+    about: Moments, d: int, k: int | None = None, *, centre: bool, scale: Array | None = None
 ) -> Spectrum:
     """The same from moments of the rows."""
     about = about if centre else about.about_zero()
@@ -104,8 +116,11 @@ def spectrum_of_moments(
     scatter = about.scatter[:d, :d] * about.unit[:d] * about.unit[:d, None]
     if scale is not None:
         scatter = scatter / scale / scale[:, None]
+    few: dict[str, Any] = {"driver": "evd"}
+    if k is not None and FEW_VALUES * k <= d:
+        few = {"subset_by_index": (d - k, d - 1)}
     with one_blas_thread():
-        values, vectors = scipy_linalg().eigh(scatter, driver="evd", check_finite=False)
+        values, vectors = scipy_linalg().eigh(scatter, check_finite=False, **few)
     values = np.maximum(values[::-1], 0.0)
     values[max(about.n_rows - centre, 0) :] = 0.0
     count = min(about.n_rows, d)
@@ -190,10 +205,18 @@ def _summarise_product(block: Block, mean: Array, scale: Array | None, Q: Array)
         rows = block.X - mean
         image = product(rows, per_unit)
         back = product(rows.T, _weighted(block, image))
-    else:
-        image = block.X @ per_unit - mean @ per_unit
-        image = _weighted(block, image)
+    elif Q.shape[1] == 1:
+        image = _weighted(block, block.X @ per_unit - mean @ per_unit)
         back = block.X.T @ image - np.outer(mean, image.sum(axis=0))
+    else:
+        X, per_unit = block.X, np.ascontiguousarray(per_unit)
+        weight = np.empty(0) if block.weight is None else np.asarray(block.weight, dtype=float)
+        back, total = np.empty(per_unit.shape), np.empty(per_unit.shape[1])
+        _native.sparse_normal_product(
+            X.data, X.indices, X.indptr, weight, per_unit, mean @ per_unit, back, total
+        )
+        if mean.any():
+            back -= np.outer(mean, total)
     return _Sum(back if scale is None else back / scale[:, None])
 
 
@@ -242,9 +265,8 @@ def randomized_spectrum(
     operator, weight = _operator(source, centre, scale)
     d = source.n_features
     with one_blas_thread():
-        basis, images = _krylov(operator, d, min(k + oversamples, d), n_iter, rng)
-        inner = basis.T @ images
-        squares, turn = scipy_linalg().eigh((inner + inner.T) / 2, check_finite=False)
+        basis, inner = _krylov(operator, d, min(k + oversamples, d), n_iter, rng)
+        squares, turn = scipy_linalg().eigh(inner, check_finite=False)
         squares, turn = squares[::-1][:k], turn[:, ::-1][:, :k]
         directions = (basis @ turn).T
     return Spectrum(
@@ -260,32 +282,44 @@ def randomized_spectrum(
 def _krylov(
     operator: _Operator, d: int, width: int, n_iter: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """An orthonormal basis of the block Krylov space, (d, m), and its product with CᵀC."""
-    block = rng.standard_normal((d, width))
-    basis, images = np.empty((d, 0)), np.empty((d, 0))
-    largest = 0.0
+    """An orthonormal basis B of the block Krylov space, (d, m), and BᵀCᵀCB, (m, m)."""
+    most = min(width * (n_iter + 1), d)
+    basis, inner = np.empty((d, most), order="F"), np.empty((most, most))
+    block, largest, end = rng.standard_normal((d, width)), 0.0, 0
     for _ in range(n_iter + 1):
-        block = _new_directions(basis, block, largest)
-        if not block.shape[1]:
+        block = _new_directions(basis[:, :end], block, largest)
+        start, end = end, end + block.shape[1]
+        if start == end:
             break
+        basis[:, start:end] = block
         image = operator(block)
         largest = max(largest, float(np.sqrt((image**2).sum(axis=0).max())))
-        basis, images = np.hstack([basis, block]), np.hstack([images, image])
-        block = image
-    return basis, images
+        inside = basis[:, :end].T @ image
+        inner[:end, start:end] = inside
+        inner[start:end, :end] = inside.T
+        own = inside[start:]
+        inner[start:end, start:end] = (own + own.T) / 2
+        block = image - basis[:, :end] @ inside
+    return basis[:, :end], inner[:end, :end]
 
 
 def _new_directions(basis: Array, block: Array, largest: float) -> Array:
-    """Orthonormal vectors that span what the block adds to the basis."""
-    qr = scipy_linalg().qr
-    for _ in range(2):  # the second time removes the rounding errors of the first
-        block = block - basis @ (basis.T @ block)
+    """Orthonormal vectors that span what the block, orthogonal to the basis, adds to it.
+
+    Rounding errors of small vectors are removed by another projection once their length is 1.
+    """
+    linalg = scipy_linalg()
     left = basis.shape[0] - basis.shape[1]
-    Q, R, _ = qr(block, mode="economic", pivoting=True, check_finite=False)
-    found = np.abs(np.diagonal(R)) > 1e-13 * largest
-    Q = Q[:, : min(int(found.sum()), left)]
-    Q = Q - basis @ (basis.T @ Q)
-    return qr(Q, mode="economic", check_finite=False)[0] if Q.shape[1] else Q
+    Q, R = linalg.qr(block, mode="economic", check_finite=False)
+    turn, sizes, _ = linalg.svd(R, check_finite=False)
+    count = min(int((sizes > 1e-13 * largest).sum()), left)
+    if not count:
+        return Q[:, :0]
+    Q = Q @ turn[:, :count]
+    Q -= basis @ (basis.T @ Q)
+    # The columns are orthonormal up to small errors, which their Cholesky factor removes.
+    factor = linalg.cholesky(Q.T @ Q, check_finite=False)
+    return linalg.solve_triangular(factor, Q.T, trans="T", check_finite=False).T
 
 
 def lanczos_spectrum(
@@ -328,8 +362,6 @@ def start_generator(random_state: RandomState) -> np.random.Generator:
     return generator(0 if random_state is None else random_state)
 
 
-def power_iterations(n_iter: int | str, k: int, smaller: int) -> int:
-    """The number of power iterations; "auto" takes 7 for few components and 4 for many."""
-    if isinstance(n_iter, str):
-        return 7 if k < 0.1 * smaller else 4
-    return int(n_iter)
+def power_iterations(n_iter: int | str) -> int:
+    """The number of iterations; "auto" takes 4, which a Krylov space makes accurate."""
+    return 4 if isinstance(n_iter, str) else int(n_iter)
