@@ -48,6 +48,7 @@ from thetahat.mathematics import structures as structures
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
 from thetahat.models.cluster.density.dbscan import DBSCAN as DBSCAN
+from thetahat.models.cluster.density.hdbscan import HDBSCAN as HDBSCAN
 from thetahat.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
 from thetahat.models.cluster.hierarchy.divisive import DivisiveClustering as DivisiveClustering
 from thetahat.models.cluster.k_means import KMeans as KMeans
@@ -300,6 +301,7 @@ __all__ = [
     "GradientBoostingRegressor",
     "GraphicalLasso",
     "GraphicalLassoCV",
+    "HDBSCAN",
     "HalfspaceLP",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",

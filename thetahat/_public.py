@@ -60,6 +60,7 @@ _BY_MODULE = {
     "thetahat.models.baseline.constant_classifier": ("ConstantClassifier",),
     "thetahat.models.baseline.constant_regressor": ("ConstantRegressor",),
     "thetahat.models.cluster.density.dbscan": ("DBSCAN",),
+    "thetahat.models.cluster.density.hdbscan": ("HDBSCAN",),
     "thetahat.models.cluster.hierarchy.agglomerative": ("AgglomerativeClustering",),
     "thetahat.models.cluster.hierarchy.divisive": ("DivisiveClustering",),
     "thetahat.models.cluster.k_means": ("KMeans",),
