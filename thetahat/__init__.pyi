@@ -47,6 +47,7 @@ from thetahat.mathematics import smoothing as smoothing
 from thetahat.mathematics import structures as structures
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
+from thetahat.models.cluster.bisecting_k_means import BisectingKMeans as BisectingKMeans
 from thetahat.models.cluster.density.dbscan import DBSCAN as DBSCAN
 from thetahat.models.cluster.density.hdbscan import HDBSCAN as HDBSCAN
 from thetahat.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
@@ -264,6 +265,7 @@ __all__ = [
     "BernoulliNB",
     "BestSubset",
     "BiasFeature",
+    "BisectingKMeans",
     "CCA",
     "CategoricalNB",
     "CircleFit",

@@ -59,6 +59,7 @@ _BY_MODULE = {
     "thetahat.mathematics.optimizers.loop": ("minimise",),
     "thetahat.models.baseline.constant_classifier": ("ConstantClassifier",),
     "thetahat.models.baseline.constant_regressor": ("ConstantRegressor",),
+    "thetahat.models.cluster.bisecting_k_means": ("BisectingKMeans",),
     "thetahat.models.cluster.density.dbscan": ("DBSCAN",),
     "thetahat.models.cluster.density.hdbscan": ("HDBSCAN",),
     "thetahat.models.cluster.hierarchy.agglomerative": ("AgglomerativeClustering",),
