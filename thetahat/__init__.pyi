@@ -50,7 +50,9 @@ from thetahat.migration.patching import patch_sklearn as patch_sklearn
 from thetahat.migration.patching import unpatch_sklearn as unpatch_sklearn
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
+from thetahat.models.cluster.bisecting_k_means import BisectingKMeans as BisectingKMeans
 from thetahat.models.cluster.density.dbscan import DBSCAN as DBSCAN
+from thetahat.models.cluster.density.hdbscan import HDBSCAN as HDBSCAN
 from thetahat.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
 from thetahat.models.cluster.hierarchy.divisive import DivisiveClustering as DivisiveClustering
 from thetahat.models.cluster.k_means import KMeans as KMeans
@@ -273,6 +275,7 @@ __all__ = [
     "BernoulliNB",
     "BestSubset",
     "BiasFeature",
+    "BisectingKMeans",
     "CCA",
     "CategoricalNB",
     "CircleFit",
@@ -311,6 +314,7 @@ __all__ = [
     "GradientBoostingRegressor",
     "GraphicalLasso",
     "GraphicalLassoCV",
+    "HDBSCAN",
     "HalfspaceLP",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",

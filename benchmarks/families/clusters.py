@@ -134,6 +134,15 @@ CASES = (
         "loss",
         slack=0.05,
     ),
+    Case(
+        "BisectingKMeans 100k×10, k = 30, own start",
+        groups(100_000, 10, 30),
+        pair("BisectingKMeans", given=False, init="k-means++"),
+        loss,
+        "loss",
+        slack=0.05,
+        bars=(Bar(SKLEARN, 1),),
+    ),
 )
 
 STUDIES: tuple[Study, ...] = ()

@@ -1,4 +1,4 @@
-"""Clusters by density: DBSCAN on many rows of few columns, and on small tables.
+"""Clusters by density: DBSCAN and HDBSCAN on many rows of few columns, and on small tables.
 
 Quality is the share of rows that belong to a cluster, which is the same for equal labels: clusters
 are equal up to ties of distances.
@@ -82,6 +82,24 @@ CASES = (
         pair("DBSCAN"),
         share_in_clusters,
         "share of noise − 1",
+        bars=(Bar(SKLEARN, 1),),
+    ),
+    Case(
+        "HDBSCAN 50k×5",
+        groups(50_000, 5, 20),
+        pair("HDBSCAN", {"copy": True}, min_cluster_size=20),
+        share_in_clusters,
+        "share of noise − 1",
+        slack=1e-3,
+        bars=(Bar(SKLEARN, 0.5),),
+    ),
+    Case(
+        "HDBSCAN iris",
+        flowers,
+        pair("HDBSCAN", {"copy": True}),
+        share_in_clusters,
+        "share of noise − 1",
+        slack=0.02,
         bars=(Bar(SKLEARN, 1),),
     ),
 )

@@ -9,6 +9,7 @@
 
 #include "cluster/linkage.hpp"
 #include "cluster/spanning_edges.hpp"
+#include "core/interrupts.hpp"
 #include "core/parallel.hpp"
 #include "neighbors/nearest_list.hpp"
 #include "neighbors/tree_search.hpp"
@@ -26,6 +27,7 @@ using neighbors::Node;
 
 constexpr std::size_t leaf_size = 16;
 constexpr std::size_t rows_per_piece = 256;
+constexpr std::size_t pieces_at_once = 32; // between two interruption points
 
 template <int D, typename Metric> class Boruvka {
   public:
@@ -59,13 +61,20 @@ template <int D, typename Metric> class Boruvka {
         for (std::size_t i = 0; i < n; ++i)
             if (known(i))
                 lower(component_[i], found_[i].length);
-        for_each_piece((n + rows_per_piece - 1) / rows_per_piece, threads_, [&](std::size_t piece) {
-            std::vector<Branch> waiting;
-            const std::size_t end = std::min(n, (piece + 1) * rows_per_piece);
-            for (std::size_t place = piece * rows_per_piece; place < end; ++place)
-                if (const std::size_t i = tree_.order[place]; !known(i))
-                    look(i, waiting);
-        });
+        const std::size_t pieces = (n + rows_per_piece - 1) / rows_per_piece;
+        for (std::size_t first = 0; first < pieces; first += pieces_at_once) {
+            const std::size_t some = std::min(pieces_at_once, pieces - first);
+            for_each_piece(some, threads_, [&](std::size_t piece) {
+                std::vector<Branch> waiting;
+                const std::size_t from = (first + piece) * rows_per_piece,
+                                  end = std::min(n, from + rows_per_piece);
+                for (std::size_t place = from; place < end; ++place)
+                    if (const std::size_t i = tree_.order[place]; !known(i))
+                        look(i, waiting);
+            });
+            // A search visits some hundred rows, and all of them at worst.
+            point_.after(double(some * rows_per_piece) * 1000.0 * double(tree_.d));
+        }
         join(edges);
     }
 
@@ -199,6 +208,7 @@ template <int D, typename Metric> class Boruvka {
     const Metric metric_;
     const double *rows_, *core_;
     int threads_;
+    InterruptionPoint point_{};
     std::vector<std::int64_t> component_;
     std::vector<Candidate> found_;
     std::vector<std::int64_t> of_node_;

@@ -11,6 +11,7 @@
 
 #include "cluster/linkage.hpp"
 #include "cluster/spanning_edges.hpp"
+#include "core/interrupts.hpp"
 #include "core/parallel.hpp"
 #include "neighbors/metrics.hpp"
 
@@ -39,6 +40,7 @@ class Prim {
     void run(double work, int threads, const double *core, const Fill &fill, const Keep &keep,
              Edges &edges) {
         std::size_t built = left_.size(), n_left = built - 1;
+        InterruptionPoint point;
         std::int64_t row = 0;
         in_tree_.assign(built, 0);
         in_tree_[0] = 1;
@@ -57,6 +59,7 @@ class Prim {
                 if (place < n && (best == n || nearer(left_[place], left_[best])))
                     best = place;
             edges.add(left_[best].row, left_[best].from, left_[best].length);
+            point.after(double(n) * (4.0 + work));
             row = left_[best].row;
             in_tree_[best] = 1;
             if (--n_left * 2 <= n && n > 64) {

@@ -109,9 +109,9 @@ class DensityModel(ClusterMixin, Estimator, _WithLabels, ABC):
         )
         if self.algorithm == "kd_tree" and not has_tree and not is_sparse(rows):
             raise ParameterError(
-                f"{type(self).__name__}: algorithm='kd_tree' needs a distance that is a sum or "
-                f"maximum over columns, but metric={self.metric!r} is not a valid metric for it. "
-                "Use algorithm='brute'."
+                f"{type(self).__name__}: {self.metric} is not a valid metric for a kd_tree-based "
+                "algorithm. Please select a different metric. A kd-tree needs a sum or maximum "
+                "over columns; algorithm='brute' takes any distance."
             )
         wanted = self.algorithm in ("kd_tree", "ball_tree") or (
             self.algorithm == "auto" and suits_tree(*rows.shape)

@@ -145,7 +145,8 @@ class DBSCAN(DensityModel):
         super()._check_loaded()
         if "labels_" not in vars(self):
             return
-        core, rows = vars(self).get("core_sample_indices_"), vars(self).get("components_")
+        core: Any = vars(self).get("core_sample_indices_")
+        rows: Any = vars(self).get("components_")
         check_rule(
             self,
             isinstance(core, np.ndarray)
