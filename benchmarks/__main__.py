@@ -40,6 +40,7 @@ FAMILIES = (
     "graphical",
     "clusters",
     "mixture",
+    "pictures",
     "surfaces",
     "latent",
     "spectral",

@@ -131,7 +131,7 @@ def has_weights(model):
 
 def says_of_new_rows(model):
     """False for embeddings of the training rows alone."""
-    return not isinstance(model, DissimilarityEmbedding | GraphModel)
+    return not isinstance(model, DissimilarityEmbedding | GraphModel | th.TSNE)
 
 
 def is_blind_to_order(model):

@@ -175,6 +175,8 @@ from thetahat.models.manifold.isomap import Isomap as Isomap
 from thetahat.models.manifold.locally_linear_embedding import LocallyLinearEmbedding as LocallyLinearEmbedding
 from thetahat.models.manifold.mds import MDS as MDS
 from thetahat.models.manifold.spectral_embedding import SpectralEmbedding as SpectralEmbedding
+from thetahat.models.manifold.trustworthiness import trustworthiness as trustworthiness
+from thetahat.models.manifold.tsne import TSNE as TSNE
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
 from thetahat.models.mixture.gaussian_mixture import GaussianMixture as GaussianMixture
@@ -401,6 +403,7 @@ __all__ = [
     "StackingRegressor",
     "Standardizer",
     "StructuredSVM",
+    "TSNE",
     "TableVectorizer",
     "TotalLeastSquares",
     "TransductiveSVM",
@@ -480,6 +483,7 @@ __all__ = [
     "theory",
     "to_onnx",
     "tree_regions",
+    "trustworthiness",
     "unstandardize",
     "validation_curve",
 ]
