@@ -82,8 +82,10 @@ double pull_row(const T *const *columns, std::size_t i, const std::int32_t *near
             R share, away[D] = {}, square = R{} + T(1);
             std::memcpy(&share, w + r * size, sizeof(R));
             for (std::size_t k = 0; k < D; ++k) {
+                T there[size];
                 for (std::size_t l = 0; l < size; ++l)
-                    away[k][l] = columns[k][at[r * size + l]];
+                    there[l] = columns[k][at[r * size + l]];
+                std::memcpy(&away[k], there, sizeof(R));
                 away[k] = own[k] - away[k];
                 square += away[k] * away[k];
             }
