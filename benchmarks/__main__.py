@@ -41,6 +41,7 @@ FAMILIES = (
     "clusters",
     "density_clusters",
     "mixture",
+    "pictures",
     "surfaces",
     "latent",
     "spectral",

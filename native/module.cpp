@@ -60,7 +60,9 @@
     X(smoothed_kinks) \
     /* manifold */ \
     X(isotonic) \
+    X(perplexity) \
     X(stress) \
+    X(student_forces) \
     /* neighbors */ \
     X(density_sums) \
     X(near_products) \

@@ -133,7 +133,7 @@ def has_weights(model):
 
 def says_of_new_rows(model):
     """False for embeddings and labels of the training rows alone."""
-    return not isinstance(model, DensityModel | DissimilarityEmbedding | GraphModel)
+    return not isinstance(model, DensityModel | DissimilarityEmbedding | GraphModel | th.TSNE)
 
 
 def is_blind_to_order(model):

@@ -186,6 +186,8 @@ from thetahat.models.manifold.isomap import Isomap as Isomap
 from thetahat.models.manifold.locally_linear_embedding import LocallyLinearEmbedding as LocallyLinearEmbedding
 from thetahat.models.manifold.mds import MDS as MDS
 from thetahat.models.manifold.spectral_embedding import SpectralEmbedding as SpectralEmbedding
+from thetahat.models.manifold.trustworthiness import trustworthiness as trustworthiness
+from thetahat.models.manifold.tsne import TSNE as TSNE
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
 from thetahat.models.mixture.bayesian_gaussian_mixture import BayesianGaussianMixture as BayesianGaussianMixture
@@ -420,6 +422,7 @@ __all__ = [
     "StackingRegressor",
     "Standardizer",
     "StructuredSVM",
+    "TSNE",
     "TableVectorizer",
     "TotalLeastSquares",
     "TransductiveSVM",
@@ -503,6 +506,7 @@ __all__ = [
     "theory",
     "to_onnx",
     "tree_regions",
+    "trustworthiness",
     "unpatch_sklearn",
     "unstandardize",
     "validation_curve",

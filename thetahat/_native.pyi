@@ -1015,6 +1015,20 @@ def guttman_step(
 def squared_stress(
     delta: FloatArray, z: FloatArray, gradient: FloatArray, threads: int
 ) -> float: ...
+def perplexity_weights(
+    distance: FloatArray, perplexity: float, weight: FloatArray, threads: int
+) -> None: ...
+def student_forces(
+    points: FloatArray,
+    offset: FloatArray,
+    near: FloatArray,
+    weight: FloatArray,
+    freedom: int,
+    angle: float,
+    exaggeration: float,
+    gradient: FloatArray,
+    threads: int,
+) -> tuple[float, float]: ...
 def isotonic(values: FloatArray, weights: FloatArray, out: FloatArray) -> None: ...
 def cluster_sums(
     x: FloatArray,

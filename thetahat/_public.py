@@ -210,6 +210,8 @@ _BY_MODULE = {
     "thetahat.models.manifold.locally_linear_embedding": ("LocallyLinearEmbedding",),
     "thetahat.models.manifold.mds": ("MDS",),
     "thetahat.models.manifold.spectral_embedding": ("SpectralEmbedding",),
+    "thetahat.models.manifold.trustworthiness": ("trustworthiness",),
+    "thetahat.models.manifold.tsne": ("TSNE",),
     "thetahat.models.metric.neighborhood_components_analysis": ("NeighborhoodComponentsAnalysis",),
     "thetahat.models.metric.pairwise_metric_learner": ("PairwiseMetricLearner",),
     "thetahat.models.mixture.bayesian_gaussian_mixture": ("BayesianGaussianMixture",),
