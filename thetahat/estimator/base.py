@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import wraps
 from math import isfinite
+from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +27,67 @@ from thetahat.mathematics.parts import Part
 DIRECT_SIZE = 8192
 """Entries of a small query. For so few, NumPy's BLAS uses one thread, so that the result does not
 depend on the number of threads, and the general validation may take longer than the prediction."""
+
+FITS = ("fit", "fit_transform", "fit_predict", "partial_fit")
+"""Methods that fit an estimator, or go on with a fit."""
+_fitting: ContextVar[frozenset[int]] = ContextVar("_fitting", default=frozenset())
+"""The estimators whose fit is running; a fit may call another method of `FITS`."""
+
+
+OPENED = {
+    "estimator_",
+    "n_features_in_",
+    "feature_names_in_",
+    "classes_",
+    "n_classes_",
+    "n_outputs_",
+}
+"""Fitted attributes that are set before anything is learned from the rows."""
+
+
+def _has_parameters(model: Any, before: dict[str, Any]) -> bool:
+    """Whether the estimator is fitted, and has learned more than the names of columns and classes.
+
+    ``before`` holds its attributes when the fit began.
+    """
+    nothing = object()
+    return model.__sklearn_is_fitted__() and any(
+        name.endswith("_") and name not in OPENED and before.get(name, nothing) is not value
+        for name, value in model.__dict__.items()
+    )
+
+
+def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A fit that leaves either the new model or the one before, never parts of both.
+
+    A fit begins without the fitted attributes of an earlier one, unless it goes on with it. If it
+    fails, the estimator is as it was before the call. The same holds for Ctrl-C, unless a model of
+    the parameters so far has been stored.
+    """
+    goes_on = fit.__name__ == "partial_fit"
+
+    @wraps(fit)
+    def fitted(self: Any, *args: Any, **params: Any) -> Any:
+        running = _fitting.get()
+        if id(self) in running:
+            return fit(self, *args, **params)
+        before = dict(self.__dict__)
+        token = _fitting.set(running | {id(self)})
+        try:
+            if not goes_on and not before.get("warm_start"):
+                for name in before:
+                    if name.endswith("_") and not name.startswith("_"):
+                        del self.__dict__[name]
+            return fit(self, *args, **params)
+        except BaseException as failure:
+            if not (isinstance(failure, KeyboardInterrupt) and _has_parameters(self, before)):
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            raise
+        finally:
+            _fitting.reset(token)
+
+    return fitted
 
 
 class Estimator(BaseEstimator):
@@ -69,6 +134,13 @@ class Estimator(BaseEstimator):
 
     _stands_for: ClassVar[type | None] = None
     """The class of scikit-learn whose place this one has taken in scikit-learn itself."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in FITS:
+            fit = cls.__dict__.get(name)
+            if isinstance(fit, FunctionType):
+                setattr(cls, name, whole_or_not_at_all(fit))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")

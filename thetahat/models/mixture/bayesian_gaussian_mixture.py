@@ -369,8 +369,8 @@ default="dirichlet_process"
             raise ParameterError(f"{who}: {parameter} must be numbers, or None.") from None
         if found.shape != shape:
             raise ParameterError(
-                f"{who}, {parameter}: The parameter '{name}' should have the shape of {shape}, but got "
-                f"{found.shape}."
+                f"{who}, {parameter}: The parameter '{name}' should have the shape of {shape}, but "
+                f"got {found.shape}."
             )
         if not np.isfinite(found).all():
             raise ParameterError(f"{who}: {parameter} must hold finite numbers.")

@@ -7,15 +7,13 @@ drawn from β of that topic.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.extremes import require_squares_of_rows
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
     Range,
@@ -34,20 +32,14 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
-from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.models.decomposition.factors.nonnegative_entries import require_nonnegative
-from thetahat.models.decomposition.factors.topic_words import (
-    Documents,
-    Inference,
-    Topics,
-    counts_of,
-    starting_words,
-)
-from thetahat.models.preprocessing.rowwise import RowwiseTransformer
+from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.models.decomposition.factors.topic_model import TopicModel
+from thetahat.models.decomposition.factors.topic_updates import TopicUpdates
+from thetahat.models.decomposition.factors.topic_words import Documents, starting_words
 
 
 @with_parameters
-class LatentDirichletAllocation(Watched, ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
+class LatentDirichletAllocation(Watched, TopicModel):
     """Topics of documents: latent Dirichlet allocation by variational Bayes.
 
     Rows are documents and columns are counts of words. A document is a mixture of topics, and a
@@ -200,10 +192,6 @@ class LatentDirichletAllocation(Watched, ClassNamePrefixFeaturesOutMixin, Rowwis
             dtype = np.float32 if is_single else np.float64
             check_arrays(self, {"components_": (dtype, (None, self.n_features_in_))})
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
-
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> LatentDirichletAllocation:
         """Find the topics. Cost: see `LatentDirichletAllocation`.
@@ -217,7 +205,7 @@ class LatentDirichletAllocation(Watched, ClassNamePrefixFeaturesOutMixin, Rowwis
         documents = Documents(source)
         random = generator(self.random_state)
         words = starting_words(documents.first, self.n_components, random)
-        run = _Run(self, words, source.n_rows)
+        run = TopicUpdates(self, words, source.n_rows)
 
         def attributes(theta: Array) -> dict[str, Any]:
             return run.attributes(theta, source.dtype)
@@ -235,7 +223,7 @@ class LatentDirichletAllocation(Watched, ClassNamePrefixFeaturesOutMixin, Rowwis
             self._warn_unless_converged()
         return self
 
-    def _iterate(self, run: _Run, documents: Documents, watch: Watch) -> Outcome:
+    def _iterate(self, run: TopicUpdates, documents: Documents, watch: Watch) -> Outcome:
         online = self.learning_method == "online"
         for step in range(1, self.max_iter + 1):
             if online:
@@ -282,11 +270,11 @@ class LatentDirichletAllocation(Watched, ClassNamePrefixFeaturesOutMixin, Rowwis
             source = self._open_counts(X)
         documents = Documents(source)
         if hasattr(self, "components_"):
-            run = _Run(self, self._words(), float(self.total_samples), self.n_batch_iter_)
+            run = TopicUpdates(self, self._words(), float(self.total_samples), self.n_batch_iter_)
         else:
             random = generator(self.random_state)
             words = starting_words(documents.first, self.n_components, random)
-            run = _Run(self, words, float(self.total_samples))
+            run = TopicUpdates(self, words, float(self.total_samples))
         for batch in documents.batches(self.batch_size):
             run.blend(batch)
         self.__dict__.update(run.attributes(run.words, source.dtype))
@@ -304,216 +292,3 @@ class LatentDirichletAllocation(Watched, ClassNamePrefixFeaturesOutMixin, Rowwis
             "Use fewer topics.",
         )
         return source
-
-    def _require_nonnegative(self, source: Source) -> None:
-        require_nonnegative(
-            source, self._label, who=type(self).__name__, remedy="pass counts of words"
-        )
-
-    def _inference(self) -> Inference:
-        return Inference(
-            _prior(self.doc_topic_prior, self.n_components),
-            self.max_doc_update_iter,
-            self.mean_change_tol,
-        )
-
-    def _words(self) -> Array:
-        return np.ascontiguousarray(self.components_.T, dtype=np.float64)
-
-    @property
-    def exp_dirichlet_component_(self) -> Array:
-        """The exponential of the expected logarithm of the words of each topic."""
-        from scipy.special import psi
-
-        found = self.components_.astype(np.float64)
-        expected = psi(found) - psi(found.sum(axis=1))[:, None]
-        return np.exp(expected).astype(self.components_.dtype, copy=False)
-
-    @property
-    def random_state_(self) -> np.random.Generator:
-        """The generator of the start of the topics."""
-        return generator(self.random_state)
-
-    def transform(self, X: Any, *, normalize: bool = True) -> Any:
-        """Compute the shares of the topics in each document. Cost: O(nnz·k) per step.
-
-        The shares of a document do not depend on other documents.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or table of shape (n, d)
-            Counts of words, with the same columns as in `fit`.
-        normalize : bool, default=True
-            Whether the shares of a document sum to 1. Otherwise they are the parameters of its
-            posterior distribution (γ), which sum to the number of words plus k·α.
-
-        Returns
-        -------
-        array of shape (n, n_components)
-            The shares, in the precision of X; a table if requested by ``set_output``.
-        """
-        check_is_fitted(self)
-        source = self._open_again(X)
-        self._require_nonnegative(source)
-        if normalize:
-            return super().transform(X)
-        found = source.map_rows(lambda block: self._parameters(block))
-        return found.astype(source.dtype, copy=False)
-
-    def fit_transform(self, X: Any, y: Any = None, *, normalize: bool = True) -> Any:
-        """Find the topics and return their shares in each document. Cost: that of both.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or table of shape (n, d)
-            Counts of words in the training documents, at least 0.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-        normalize : bool, default=True
-            Whether the shares of a document sum to 1, as in `transform`.
-
-        Returns
-        -------
-        array of shape (n, n_components)
-            The shares, in the precision of X; a table if requested by ``set_output``.
-        """
-        return self.fit(X, y).transform(X, normalize=normalize)
-
-    def _parameters(self, block: Block) -> Array:
-        """γ of each document of a block."""
-        return Topics(self._words()).shares(counts_of(block.X), self._inference())
-
-    def _transform_block(self, block: Block) -> Array:
-        gamma = self._parameters(block)
-        return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Compute the evidence lower bound of the documents. Larger is better. Cost: a pass.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, table or Source of shape (n, d)
-            Counts of words, with the same columns as in `fit`.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-
-        Returns
-        -------
-        float
-            The bound of log p(X), a sum over all documents.
-        """
-        return self._bound(X)[0]
-
-    def perplexity(self, X: Any, sub_sampling: bool = False) -> float:
-        """Compute the perplexity, exp(−bound / number of words). Smaller is better. Cost: a pass.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, table or Source of shape (n, d)
-            Counts of words, with the same columns as in `fit`.
-        sub_sampling : bool, default=False
-            Whether X is a sample of `total_samples` documents, so that its part of the bound is
-            multiplied by total_samples / n.
-
-        Returns
-        -------
-        float
-            The perplexity; NaN if the documents have no words.
-        """
-        bound, documents = self._bound(X, sub_sampling)
-        times = float(self.total_samples) / documents.source.n_rows if sub_sampling else 1.0
-        return _perplexity(bound, times * documents.n_words)
-
-    def _bound(self, X: Any, sub_sampling: bool = False) -> tuple[float, Documents]:
-        check_is_fitted(self)
-        source = self._open_again(X)
-        self._require_nonnegative(source)
-        documents, topics = Documents(source), Topics(self._words())
-        bound = _bound_of_documents(topics, documents, self._inference())
-        if sub_sampling:
-            bound *= float(self.total_samples) / source.n_rows
-        return bound - topics.divergence(self.topic_word_prior_), documents
-
-
-@dataclass
-class _Run:
-    """λ of one fit, with its updates."""
-
-    model: LatentDirichletAllocation
-    words: Array
-    total: float
-    updates: int = 1
-    passes: int = 0
-    trace: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.prior = _prior(self.model.topic_word_prior, self.model.n_components)
-        self.how = self.model._inference()
-
-    def replace(self, documents: Documents) -> None:
-        """λ ← η + expected counts of all documents."""
-        topics, found = Topics(self.words), None
-        for block in documents.blocks():
-            counts = topics.expected_counts(block, self.how)
-            found = counts if found is None else found + counts
-        if found is not None:
-            found += self.prior
-            self.words = found
-        self.updates += 1
-
-    def blend(self, batch: Any) -> None:
-        """λ ← (1 − ρ)λ + ρ(η + expected counts, as if all documents were like the batch)."""
-        counts = Topics(self.words).expected_counts(batch, self.how)
-        rate = (self.model.learning_offset + self.updates) ** -self.model.learning_decay
-        counts *= rate * self.total / batch.shape[0]
-        counts += rate * self.prior
-        counts += (1.0 - rate) * self.words
-        self.words = counts
-        self.updates += 1
-
-    @property
-    def change(self) -> float:
-        """How much the last evaluation changed the perplexity."""
-        if len(self.trace) < 2:
-            return math.inf
-        return abs(self.trace[-1] - self.trace[-2])
-
-    def evaluate(self, documents: Documents) -> float:
-        """The perplexity of all documents."""
-        topics = Topics(self.words)
-        bound = _bound_of_documents(topics, documents, self.how) - topics.divergence(self.prior)
-        return _perplexity(bound, documents.n_words)
-
-    def attributes(self, words: Array, dtype: Any) -> dict[str, Any]:
-        return {
-            "components_": np.ascontiguousarray(words.T, dtype=dtype),
-            "doc_topic_prior_": self.how.prior,
-            "topic_word_prior_": self.prior,
-            "n_batch_iter_": self.updates,
-        }
-
-    def solution(self, outcome: Outcome) -> Solution:
-        return Solution(
-            theta=self.words,
-            outcome=outcome,
-            solver=f"{self.model.learning_method} variational Bayes",
-            reason=f"learning_method={self.model.learning_method!r}",
-            steps=self.passes,
-            value=self.trace[-1] if self.trace else math.nan,
-            gap=self.change,
-            gap_kind="change of the perplexity",
-            message=outcome.value,
-            trace=tuple(self.trace),
-        )
-
-
-def _bound_of_documents(topics: Topics, documents: Documents, how: Inference) -> float:
-    return sum(topics.bound_of_documents(block, how) for block in documents.blocks())
-
-
-def _perplexity(bound: float, n_words: float) -> float:
-    return math.exp(min(-bound / n_words, 700.0)) if n_words > 0 else math.nan
-
-
-def _prior(value: float | None, k: int) -> float:
-    return 1.0 / k if value is None else float(value)
