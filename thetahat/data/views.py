@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.arrays import to_host
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
@@ -151,7 +152,7 @@ def _one_sign(block: Block, code: int, dtype: Any) -> Block:
 
 
 def _signs(block: Block, n_outputs: int, dtype: Any) -> Block:
-    codes = np.asarray(block.y)
+    codes = np.asarray(to_host(block.targets))
     own = codes[:, None] == np.arange(n_outputs) if n_outputs else codes == 1
     return replace(block, y=np.where(own, 1, -1).astype(dtype))
 

@@ -413,7 +413,10 @@ def test_cross_validation_over_decay_depth_and_width():
         ({"hidden_layer_sizes": -1}, "hidden_layer_sizes=-1 must be a whole number ≥ 1"),
         ({"hidden_layer_sizes": (2.5,)}, "an entry is 2.5"),
         ({"activation": "sinus"}, "activation='sinus' is not known"),
-        ({"activation": ("tanh", "relu")}, "activation has 2 entries, but hidden_layer_sizes has"),
+        (
+            {"activation": ("tanh", "relu")},
+            "activation must have one entry for each number of units",
+        ),
         ({"activation": "step"}, "derivative of 0 everywhere"),
         ({"learning_rate_init": 0}, "learning_rate_init=0 must be a number > 0"),
         ({"learning_rate_init": 1e200}, "must be a number > 0 and at most 1e\\+100"),

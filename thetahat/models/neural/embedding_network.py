@@ -125,6 +125,7 @@ class EmbeddingNetwork(PartlyLabelled, MLPClassifier):
     max_iter: int = 500
     tol: float | None = None
 
+    _accepts_devices = False
     _ranges = NetworkParameters._ranges | {
         "embedding": one_of("all", "output"),
         "embedding_alpha": strengths,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.data.arrays import namespace, to_host
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
@@ -22,6 +23,7 @@ from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.mathematics.losses.per_output import per_output
 from thetahat.models.neural.network_model import Head
+from thetahat.models.neural.placement import labels_like, on_host
 from thetahat.models.neural.trained_network import TrainedNetwork, takes_batches
 
 OF_PROBABILITIES = (Link.LOGIT, Link.SOFTMAX)
@@ -74,6 +76,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
 
     _everyday: ClassVar[str | None] = "small network"
     _multi_output = True
+    _accepts_devices = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -102,6 +105,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
             The fitted estimator.
         """
         self._check_combinations()
+        y, sample_weight = on_host(X, y, sample_weight, type(self).__name__)
         before = getattr(self, "classes_", None) if self.warm_start else None
         if _has_several_labels(y):
             source = self._open_labels(X, y, sample_weight)
@@ -140,6 +144,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
             The fitted estimator.
         """
         self._check_combinations(resuming=True)
+        y, sample_weight = on_host(X, y, sample_weight, type(self).__name__)
         self._require_columns_of_before(X)
         known = getattr(self, "classes_", None)
         if known is not None and classes is not None:
@@ -233,8 +238,9 @@ class MLPClassifier(Classifier, TrainedNetwork):
         y : array of shape (n,), or (n, n_labels) if rows may have several labels
             Predicted labels.
         """
-        codes = self._codes(self._raw(X))
-        return codes if self._several_labels else self.classes_[codes]
+        z = self._raw(X)
+        codes = self._codes(np.asarray(to_host(z)))
+        return labels_like(codes if self._several_labels else self.classes_[codes], z)
 
     def _codes(self, z: Array) -> Array:
         if z.ndim == 1 or self._several_labels:
@@ -259,7 +265,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
         """
         z = self._raw(X)
         p = self.loss_function_.mean(z)
-        return p if p.ndim == 2 else np.column_stack([1 - p, p])
+        return p if p.ndim == 2 else namespace(p).stack([1 - p, p], axis=1)
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
@@ -279,7 +285,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
         """
         p = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(p, out=p)
+            return namespace(p).log(p)
 
     def _held_out_score(self, loss: Loss, y: Array, z: Array, weight: Array | None) -> float:
         """The accuracy of the predictions."""

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.data.arrays import to_host
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
@@ -20,6 +21,7 @@ from thetahat.mathematics.losses.per_output import per_output
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.neural.network_model import Head
 from thetahat.models.neural.parameters import LossOfNumbers
+from thetahat.models.neural.placement import on_host
 from thetahat.models.neural.trained_network import TrainedNetwork, takes_batches
 
 
@@ -49,6 +51,7 @@ class MLPRegressor(RegressorMixin, TrainedNetwork, LossOfNumbers):
 
     _everyday = "small network"
     _multi_output = True
+    _accepts_devices = True
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MLPRegressor:
@@ -102,13 +105,14 @@ class MLPRegressor(RegressorMixin, TrainedNetwork, LossOfNumbers):
 
     def _open_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Source, Head]:
         loss, who = self._head(0).loss, type(self).__name__
+        y, sample_weight = on_host(X, y, sample_weight, who)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 and not hasattr(y, "toarray"):
             y = np.asarray(y)[:, 0]
         source = self._open(X, y, sample_weight)
         require_squares_of_target(source, who=who)
         if loss.targets is not Targets.REAL:
             for block in source.blocks():
-                check_targets(loss, block.y, who=who, start=block.start)
+                check_targets(loss, to_host(block.targets), who=who, start=block.start)
         return source, self._head(source.n_outputs)
 
     def _head(self, several: int) -> Head:

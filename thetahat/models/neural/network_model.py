@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.data.arrays import namespace, to_host
 from thetahat.data.source import Block
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -18,6 +19,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.activations import named as named_activation
 from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.models.neural.parameters import NetworkParameters
+from thetahat.models.neural.placement import require_same_place
 from thetahat.models.neural.torch_modules import as_torch
 from thetahat.objective.network.dense import Dense
 from thetahat.objective.network.elementwise import Dropout
@@ -135,19 +137,19 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
         for n_inputs, (layer, weights, free) in zip(
             chain.widths, predictor.parts(theta), strict=False
         ):
-            if weights.size:
+            if weights.shape[0]:
                 shape = (n_inputs, -1) if isinstance(layer, Dense) else (-1,)
-                coefs.append(weights.reshape(shape).astype(dtype))
-            if free.size:
-                intercepts.append(free.astype(dtype))
+                coefs.append(_own(weights.reshape(shape), dtype))
+            if free.shape[0]:
+                intercepts.append(_own(free, dtype))
         return {"coefs_": coefs, "intercepts_": intercepts}
 
     # Predictions.
 
     def _theta(self) -> Array:
         """θ from the fitted weights and intercepts."""
-        parts = [np.ravel(each) for each in (*self.coefs_, *self.intercepts_)]
-        return np.concatenate(parts)
+        parts = [each.reshape(-1) for each in (*self.coefs_, *self.intercepts_)]
+        return namespace(parts[0]).concat(parts)
 
     def _fitted_predictor(self) -> NetworkPredictor:
         several = self.n_outputs_ if self._several_outputs() else 0
@@ -159,6 +161,7 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
     def _raw(self, X: Any) -> Array:
         """z of every row, in the precision of the weights."""
         check_is_fitted(self)
+        require_same_place(X, self.coefs_[0], type(self).__name__)
         source, theta, predictor = self._open_again(X), self._theta(), self._fitted_predictor()
         return source.map_rows(lambda block: predictor.raw(_as_dtype(block, theta.dtype), theta))
 
@@ -182,6 +185,7 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
         """
         check_is_fitted(self)
         depth = self._depth(layer)
+        require_same_place(X, self.coefs_[0], type(self).__name__)
         source, theta, predictor = self._open_again(X), self._theta(), self._fitted_predictor()
         return source.map_rows(
             lambda block: predictor.outputs(_as_dtype(block, theta.dtype), theta, depth)
@@ -198,7 +202,8 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
             A module in evaluation mode with copies of the weights, in their dtype, on the CPU.
         """
         check_is_fitted(self)
-        return as_torch(self._fitted_predictor(), self._theta(), type(self).__name__)
+        theta = np.asarray(to_host(self._theta()))
+        return as_torch(self._fitted_predictor(), theta, type(self).__name__)
 
     def _depth(self, layer: int) -> int:
         """The number of layers up to hidden layer `layer`."""
@@ -214,6 +219,13 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
     @property
     def _n_features_out(self) -> int:
         return self._fitted_predictor().chain.widths[-2]
+
+
+def _own(part: Array, dtype: Any) -> Array:
+    """A copy; that of a NumPy array has this dtype."""
+    if type(part) is np.ndarray:
+        return part.astype(dtype)
+    return namespace(part).asarray(part, copy=True)
 
 
 def _as_dtype(block: Block, dtype: Any) -> Any:

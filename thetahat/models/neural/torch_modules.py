@@ -169,7 +169,12 @@ def _norm_values(part: Any) -> Sequence[Array]:
 
 def _function(part: Any, torch: Any) -> Function:
     nn = torch.nn
-    plain = {nn.Identity: Identity, nn.ReLU: ReLU, nn.Sigmoid: Sigmoid, nn.Tanh: Tanh}
+    plain: dict[Any, type[Function]] = {
+        nn.Identity: Identity,
+        nn.ReLU: ReLU,
+        nn.Sigmoid: Sigmoid,
+        nn.Tanh: Tanh,
+    }
     if type(part) in plain:
         return plain[type(part)]()
     if type(part) is nn.LeakyReLU:

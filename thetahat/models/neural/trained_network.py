@@ -13,6 +13,7 @@ from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
+from thetahat.data.arrays import like, to_host
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.watching import Watched
@@ -37,6 +38,7 @@ from thetahat.mathematics.penalties.base import Penalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.models.neural.checkpoint import Checkpoint
 from thetahat.models.neural.network_model import Head, NetworkModel
+from thetahat.models.neural.placement import counted_rows, require_steps_on_device, rows_on_device
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.network.descent import BatchDescent, Training
 from thetahat.objective.network.predictor import NetworkPredictor
@@ -153,15 +155,19 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
 
     def _train(self, source: Source, head: Head, X: Any, y: Any, *, resuming: bool = False) -> None:
         """Find the weights and set the fitted attributes."""
-        source = _counted_rows(source, type(self).__name__)
+        source = counted_rows(source, type(self).__name__)
         going_on = hasattr(self, "coefs_") and (resuming or self.warm_start)
         predictor = self._predictor(head, source.n_features)
         random = generator(self.random_state)
         if going_on:
-            theta = self._theta().astype(source.dtype)
+            theta = to_host(self._theta()).astype(source.dtype)
             self._require_same_network(predictor, theta)
         else:
             theta = predictor.draw(random).astype(source.dtype)
+        rows = rows_on_device(source)
+        if rows is not None:
+            require_steps_on_device(self)
+            theta = like(theta, rows)
         self._take_network(head, predictor)
         if self.solver == "lbfgs":
             self._train_at_once(source, head, predictor, theta, X, y)
@@ -348,9 +354,14 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         """The averages of the gradients so far, if the solver is still the same."""
         kept: Any = getattr(self, "_memory", None)
         expected = self._rule().start(theta)
-        if np.shape(kept) != np.shape(expected):
+        several = isinstance(expected, tuple)
+        parts = kept if several else (kept,)
+        wanted = expected if several else (expected,)
+        if type(kept) is not type(expected) or (
+            kept is not None and [each.shape for each in parts] != [each.shape for each in wanted]
+        ):
             return None, 0
-        if isinstance(expected, tuple):
+        if type(theta) is np.ndarray and several:
             return tuple(each.astype(theta.dtype) for each in kept), self._steps
         return kept, self._steps
 
@@ -380,21 +391,6 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
     @abstractmethod
     def _held_out_score(self, loss: Loss, y: Array, z: Array, weight: Array | None) -> float:
         """The score of raw predictions of held-out rows; greater is better."""
-
-
-def _counted_rows(source: Source, who: str) -> Source:
-    """Rows in memory in C order, without those of weight 0."""
-    if not isinstance(source, InMemory):
-        return source
-    if source.weight is not None and not source.weight.all():
-        there = np.flatnonzero(source.weight)
-        if not there.size:
-            raise DataError(
-                f"{who}: all sample weights are zero, so no row counts. Give at least one a "
-                "positive weight."
-            )
-        source = source.take(there)
-    return source
 
 
 def _print_epoch(epoch: int, loss: float, score: float | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.types import Array, Matrix
+from thetahat.objective.network.device_cells import device_cell, is_device_dtype
 from thetahat.objective.network.layer import Layer
 
 
@@ -45,7 +46,7 @@ class Run:
     def __init__(self, chain: Chain, n_rows: int, dtype: Any) -> None:
         self.chain = chain
         self.cells = [
-            layer.cell(n, n_rows, dtype)
+            device_cell(layer, n) if is_device_dtype(dtype) else layer.cell(n, n_rows, dtype)
             for layer, n in zip(chain.layers, chain.widths, strict=False)
         ]
         self.outputs: list[Array] = []

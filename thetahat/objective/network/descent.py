@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.arrays import namespace
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.foundation.threads import n_threads, one_blas_thread, parallel_for
@@ -27,6 +28,7 @@ from thetahat.mathematics.optimizers.steps.step_rules import StepRule
 from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRate
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.network.device_epoch import DeviceEpoch
 from thetahat.objective.network.predictor import ROWS_AT_ONCE, NetworkPredictor, Pass
 from thetahat.objective.stochastic.descent import DIVERGED, GAP_KIND, Progress
 from thetahat.objective.sums import quiet
@@ -65,11 +67,11 @@ class Training:
         several = isinstance(self.memory, tuple)
         return replace(
             self,
-            theta=self.theta.copy(),
-            memory=tuple(map(np.array, self.memory)) if several else copy(self.memory),
+            theta=_copied(self.theta),
+            memory=tuple(map(_copied, self.memory)) if several else _copied(self.memory),
             curve=list(self.curve),
             scores=list(self.scores),
-            best=copy(self.best),
+            best=_copied(self.best),
             progress=copy(self.progress),
         )
 
@@ -110,11 +112,13 @@ class BatchDescent:
         if training.memory is None:
             training.memory = self.rule.start(training.theta)
         if training.best is None:
-            training.best = training.theta.copy()
+            training.best = _copied(training.theta)
         if training.random is not None:
             random.bit_generator.state = training.random
         progress = training.progress = training.progress or Progress(self.rate)
-        step, outcome = _Step(self, risk, training), Outcome.STEPS_EXHAUSTED
+        on_device = type(training.theta) is not np.ndarray
+        step: Any = (DeviceEpoch if on_device else _Step)(self, risk, training)
+        outcome = Outcome.STEPS_EXHAUSTED
         good = training.copy()
         try:
             with quiet(), one_blas_thread():
@@ -177,7 +181,7 @@ class BatchDescent:
     def _solution(self, training: Training, outcome: Outcome) -> Solution:
         assert training.progress is not None
         return Solution(
-            theta=training.theta.copy(),
+            theta=_copied(training.theta),
             outcome=outcome,
             solver=self.solver,
             reason=f"batches of {self.batch_size} rows, asked for",
@@ -187,6 +191,10 @@ class BatchDescent:
             gap_kind=GAP_KIND if self.score is None else "change of the held-out score",
             message=outcome.value,
         )
+
+
+def _copied(values: Any) -> Any:
+    return values if values is None else namespace(values).asarray(values, copy=True)
 
 
 class _Step:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.arrays import namespace
 from thetahat.foundation.types import Array, Matrix
 from thetahat.objective.network.chain import Chain
 from thetahat.objective.network.layer import Layer
@@ -21,6 +22,8 @@ from thetahat.objective.predictor import Predictor, in_double
 
 ROWS_AT_ONCE = 1024
 """Rows of a forward pass for predictions, so that its buffers stay in the cache."""
+ROWS_ON_DEVICE = 1 << 16
+"""The same on a device, which needs more work at once."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,11 @@ class NetworkPredictor(Predictor):
     def outputs(self, X: Matrix, theta: Array, depth: int) -> Array:
         """The outputs of the first `depth` layers, shape (n, width)."""
         n, weights_and_free = X.shape[0], self.split(theta)
+        if type(theta) is not np.ndarray:
+            run = self.chain.run(n, theta.dtype)
+            cuts = [slice(at, at + ROWS_ON_DEVICE) for at in range(0, n, ROWS_ON_DEVICE)]
+            parts = [run.forward(X[rows], *weights_and_free, depth=depth) for rows in cuts]
+            return namespace(theta).concat(parts, axis=0)
         X = in_double(X) if theta.dtype == np.float64 else X
         found = np.empty((n, self.chain.widths[depth]), dtype=theta.dtype)
         run = self.chain.run(min(n, ROWS_AT_ONCE), theta.dtype)
