@@ -51,6 +51,7 @@ def test_shared_names_take_scikit_learns_parameters():
     assert missing == {
         "GradientBoostingClassifier": {"criterion"},
         "GradientBoostingRegressor": {"criterion"},
+        "fast_mcd": {"cov_computation_method"},
         "ledoit_wolf": {"block_size"},
     }
 

@@ -87,13 +87,10 @@ def _outputs(model: Any, count: int) -> list[Any]:
 
 def _response(model: Any) -> str:
     if not is_classifier(model):
-        link = getattr(getattr(model, "loss_", None), "link", None)
-        return (
-            "prediction" if getattr(link, "value", "identity") == "identity" else "raw prediction"
-        )
-    return (
-        "probability" if hasattr(model, "tree_") or hasattr(model, "_forest") else "raw prediction"
-    )
+        link = getattr(getattr(model, "loss_", None), "link", Link.IDENTITY)
+        return "prediction" if link is Link.IDENTITY else "raw prediction"
+    averages = hasattr(model, "tree_") or hasattr(model, "_forest")
+    return "probability" if averages else "raw prediction"
 
 
 def _names_after(steps: Any, X: Any) -> list[Any]:

@@ -17,7 +17,7 @@ from thetahat.data.bins import Bins
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
@@ -350,19 +350,10 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         return members.sum(rows, raw, raw.shape[1])
 
     def _contributions(self, X: Any, background: Any) -> tuple[Array, Array]:
-        check_is_fitted(self)
-        if self._packed is None or not self._starts_constant:
-            raise CapabilityError(
-                f"{type(self).__name__}: contributions of columns are only available for trees "
-                "that start from a constant. Leave out init and estimator."
-            )
-        weights = np.concatenate([tree.weight for tree in cast("tuple[Tree, ...]", self._trees)])
-        found, base = self._packed.shapley(self._rows(X), weights, len(self._start))
-        return found, base + self._start
+        from thetahat.models.ensemble.gradient_boosting.members import contributions
 
-    @property
-    def _starts_constant(self) -> bool:
-        return True
+        check_is_fitted(self)
+        return contributions(self._packed, self._trees, self._rows(X), self._start)
 
     def _started(self, rows: Array) -> Array:
         """Initial raw predictions f₀ for these rows, as a new array."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.errors import DataError
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.structure import Tree
@@ -87,3 +87,17 @@ def answers_of(learner: Any, X: Any, n_rows: int) -> Array:
             "needs finite predictions. Scale the columns, or use another estimator."
         )
     return output
+
+
+def contributions(
+    packed: PackedTrees | None, members: Sequence[Any], rows: Array, start: Array
+) -> tuple[Array, Array]:
+    """Shapley values of the columns in f₀ plus the sum of the trees, and the mean of that sum."""
+    if packed is None:
+        raise CapabilityError(
+            "Contributions of columns are only available where all members are trees. Leave out "
+            "estimator."
+        )
+    weights = np.concatenate([tree.weight for tree in members])
+    found, base = packed.shapley(rows, weights, len(start))
+    return found, base + start
