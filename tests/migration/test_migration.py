@@ -11,6 +11,7 @@ import pytest
 import sklearn.ensemble
 import sklearn.linear_model
 import sklearn.metrics
+import sklearn.naive_bayes
 import sklearn.pipeline
 import sklearn.preprocessing
 from sklearn.utils import all_estimators
@@ -183,3 +184,29 @@ def test_a_program_that_is_not_there(tmp_path):
     assert done.returncode == 2
     assert done.stderr.startswith("There is no file nothing.py.")
     assert run(cwd=tmp_path).returncode == 2
+
+
+def test_models_of_scikit_learn_made_earlier_are_pickled(patched):
+    th.unpatch_sklearn()
+    made = sklearn.naive_bayes.GaussianNB().fit([[0.0], [1.0]], [0, 1])
+    th.patch_sklearn()
+    again = pickle.loads(pickle.dumps(made))
+    assert type(again) is type(made)
+    assert again.predict([[0.2]]).tolist() == [0]
+    th.unpatch_sklearn()
+    assert type(pickle.loads(pickle.dumps(again))) is sklearn.naive_bayes.GaussianNB
+
+
+def test_what_the_program_put_there_since_stays(patched, monkeypatch):
+    monkeypatch.setattr(sklearn.linear_model, "Lasso", int)
+    th.unpatch_sklearn()
+    assert sklearn.linear_model.Lasso is int
+
+
+def test_names_with_their_package():
+    try:
+        assert th.patch_sklearn("sklearn.svm.SVC").names == ("sklearn.svm.SVC",)
+        with pytest.raises(th.errors.ParameterError, match="must be the name of a model"):
+            th.patch_sklearn(["Lasso"])
+    finally:
+        th.unpatch_sklearn()

@@ -16,7 +16,7 @@ from thetahat.data.summaries.moments import dense_rows
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.source_scores import r2_of_source, require_no_target_beside
-from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
@@ -89,7 +89,7 @@ class Linear(Estimator):
         coef = self.coef_
         return block.X @ (coef if coef.ndim == 1 else coef.T) + self.intercept_
 
-    def _contributions(self, X: Any, background: Any) -> tuple[Array, Array]:
+    def _shapley_values(self, X: Any, background: Any) -> tuple[Array, Array]:
         """βⱼ(xⱼ − x̄ⱼ) of every row, and the raw prediction at the mean x̄ of the background."""
         check_is_fitted(self)
         held: Any = self.coef_
@@ -97,6 +97,12 @@ class Linear(Estimator):
         coef = np.atleast_2d(np.asarray(held, dtype=np.float64))
         rows = self._open_again(X).map_rows(dense_rows)
         behind = rows if background is X else self._open_again(background).map_rows(dense_rows)
+        if len(behind) < 2:
+            raise DataError(
+                f"{type(self).__name__}: contributions compare a row with the mean of a "
+                f"background, which has {len(behind)} row here. Give several rows, such as the "
+                "training rows, as background."
+            )
         mean = behind.mean(axis=0, dtype=np.float64)
         found = (rows - mean)[:, :, None] * coef.T
         return found, coef @ mean + np.atleast_1d(self.intercept_)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copyreg
 from dataclasses import dataclass
+from importlib import import_module
 from textwrap import wrap
 from types import ModuleType
 from typing import Any
 
+import thetahat
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import ParameterError
 from thetahat.migration.shared import shared_names
@@ -68,8 +71,8 @@ def patch_sklearn(*names: str) -> Swapped:
     Parameters
     ----------
     *names : str
-        The names to replace, such as "Lasso". By default all names that both libraries have. A
-        second call adds names to those of the first.
+        The names to replace, such as "Lasso", with or without their package. By default all names
+        that both libraries have. A second call adds names to those of the first.
 
     Returns
     -------
@@ -88,6 +91,7 @@ def patch_sklearn(*names: str) -> Swapped:
     """
     shared = _replaced_before() if _theirs else shared_names()
     known = {name for replaced in shared.values() for name in replaced}
+    names = tuple(str(name).rpartition(".")[2] for name in names)
     for name in names:
         if name not in known:
             raise ParameterError(
@@ -100,7 +104,10 @@ def patch_sklearn(*names: str) -> Swapped:
                 _theirs.setdefault((package, name), getattr(package, name))
                 setattr(package, name, ours)
                 if isinstance(ours, type) and issubclass(ours, Estimator):
-                    ours._stands_for = _theirs[package, name]
+                    theirs = _theirs[package, name]
+                    ours._stands_for = theirs
+                    if theirs.__module__ == package.__name__:
+                        copyreg.pickle(theirs, _reduced)
     return Swapped(tuple(sorted(f"{package.__name__}.{name}" for package, name in _theirs)))
 
 
@@ -122,11 +129,25 @@ def unpatch_sklearn() -> None:
     False
     """
     while _theirs:
-        (package, name), value = _theirs.popitem()
-        ours = getattr(package, name)
-        setattr(package, name, value)
+        (package, name), theirs = _theirs.popitem()
+        ours = getattr(thetahat, name)
+        if getattr(package, name) is ours:  # and not what the program has put there since
+            setattr(package, name, theirs)
         if isinstance(ours, type) and issubclass(ours, Estimator):
             ours._stands_for = None
+            copyreg.dispatch_table.pop(theirs, None)
+
+
+def _reduced(model: Any) -> tuple[Any, ...]:
+    """How a model of scikit-learn is pickled whose class is not found under its name now."""
+    return _empty, (type(model).__module__, type(model).__name__), model.__getstate__()
+
+
+def _empty(module: str, name: str) -> Any:
+    """A model of scikit-learn's own class, whether or not it is replaced, without its state."""
+    package = import_module(module)
+    kind = _theirs.get((package, name), getattr(package, name))
+    return kind.__new__(kind)
 
 
 def _replaced_before() -> dict[ModuleType, dict[str, Any]]:

@@ -193,3 +193,31 @@ def test_refusals():
         th.explain(started.fit(FULL, Y), FULL)
     with pytest.raises(ValueError, match="4 features"):
         th.explain(th.DecisionTreeRegressor().fit(FULL, Y), FULL[:, :4])
+
+
+def test_one_row_needs_a_background_for_a_line():
+    model = th.Ridge().fit(FULL, Y)
+    with pytest.raises(th.errors.DataError, match="which has 1 row here"):
+        th.explain(model, FULL[:1])
+    assert (th.explain(model, FULL[:1], background=FULL).values != 0).all()
+
+
+def test_the_logarithm_is_named():
+    counts = np.floor(np.exp(np.clip(Y, -2, 2)))
+    for model in (th.PoissonRegressor(), th.HistGradientBoostingRegressor("poisson", max_iter=5)):
+        found = th.explain(model.fit(FULL, counts), FULL)
+        assert found.response == "log of the prediction"
+        np.testing.assert_allclose(np.exp(found.predictions), model.predict(FULL), rtol=1e-10)
+
+
+def test_bad_rows_and_other_models():
+    tree = th.DecisionTreeRegressor().fit(FULL, Y)
+    for model in (tree, th.Ridge().fit(FULL, Y), th.RandomForestRegressor(3).fit(FULL, Y)):
+        for rows in (FULL[0], None):
+            with pytest.raises(ValueError, match=r"Expected 2D|dense array|X"):
+                th.explain(model, rows)
+    voters = th.AdaBoostClassifier(n_estimators=3).fit(FULL, Y > 0)
+    with pytest.raises(th.errors.CapabilityError, match="not for AdaBoostClassifier"):
+        th.explain(voters, FULL)
+    piped = make_pipeline("passthrough", th.Ridge()).fit(FULL, Y)
+    assert th.explain(piped, FULL).columns == [0, 1, 2, 3, 4]

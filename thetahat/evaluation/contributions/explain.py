@@ -13,6 +13,7 @@ from thetahat.data.columns.replaced_column import column_labels
 from thetahat.evaluation.contributions.result import Contributions
 from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.losses.links import Link
+from thetahat.models.linear.generalized.deviance_regressor import DevianceRegressor
 
 
 def explain(model: Any, X: Any, background: Any = None) -> Contributions:
@@ -39,9 +40,9 @@ def explain(model: Any, X: Any, background: Any = None) -> Contributions:
     Returns
     -------
     Contributions
-        Contributions to the prediction of trees and linear regressions, to the class probabilities
-        of trees and forests, and to the raw prediction (such as the log odds) of boosting and
-        linear classifiers.
+        Contributions to the prediction of trees and linear regressions (to its logarithm for losses
+        with a log link, such as Poisson), to the class probabilities of trees and forests, and to
+        the raw prediction (such as the log odds) of boosting and linear classifiers.
 
     Examples
     --------
@@ -54,15 +55,14 @@ def explain(model: Any, X: Any, background: Any = None) -> Contributions:
     """
     check_is_fitted(model)
     behind = X if background is None else background
-    names = column_labels(X)
+    steps = None
     if isinstance(model, Pipeline):
         if len(model) > 1:
-            same = behind is X
-            X = model[:-1].transform(X)
-            behind = X if same else model[:-1].transform(behind)
-            names = _names_after(model[:-1], X)
+            steps, same = model[:-1], behind is X
+            X = steps.transform(X)
+            behind = X if same else steps.transform(behind)
         model = model[-1]
-    compute = getattr(model, "_contributions", None)
+    compute = getattr(model, "_shapley_values", None)
     if compute is None:
         raise CapabilityError(
             f"explain: contributions are available for decision trees, forests, gradient boosting "
@@ -73,6 +73,7 @@ def explain(model: Any, X: Any, background: Any = None) -> Contributions:
     outputs = _outputs(model, values.shape[2])
     if not outputs:
         values, base = values[:, :, 0], float(base[0])
+    names = column_labels(X) if steps is None else _names_after(steps, X)
     return Contributions(values, base, names, _response(model), outputs, _shown(X))
 
 
@@ -87,8 +88,9 @@ def _outputs(model: Any, count: int) -> list[Any]:
 
 def _response(model: Any) -> str:
     if not is_classifier(model):
-        link = getattr(getattr(model, "loss_", None), "link", Link.IDENTITY)
-        return "prediction" if link is Link.IDENTITY else "raw prediction"
+        loss = model._loss() if isinstance(model, DevianceRegressor) else model
+        link = getattr(getattr(loss, "loss_", loss), "link", Link.IDENTITY)
+        return "log of the prediction" if link is Link.LOG else "prediction"
     averages = hasattr(model, "tree_") or hasattr(model, "_forest")
     return "probability" if averages else "raw prediction"
 
@@ -96,7 +98,7 @@ def _response(model: Any) -> str:
 def _names_after(steps: Any, X: Any) -> list[Any]:
     try:
         return list(steps.get_feature_names_out())
-    except (AttributeError, ValueError):
+    except (AttributeError, TypeError, ValueError):
         return column_labels(X)
 
 

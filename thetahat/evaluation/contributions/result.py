@@ -92,7 +92,8 @@ class Contributions:
         shown = order[:SHOWN]
         width = max(len(str(self.columns[j])) for j in shown)
         n = len(self.values)
-        lines = [f"mean size of the contributions to the {self.response}, {n:,} rows:"]
+        plural = "" if n == 1 else "s"
+        lines = [f"mean size of the contributions to the {self.response}, {n:,} row{plural}:"]
         lines += [f"  {self.columns[j]!s:<{width}}  {self.importance[j]:.4g}" for j in shown]
         if len(order) > SHOWN:
             lines += [f"  and {len(order) - SHOWN} more columns"]

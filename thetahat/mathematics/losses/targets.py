@@ -33,7 +33,7 @@ RULES = {
     Targets.POSITIVE: Rule(
         lambda xp, y: y > 0,
         "not positive",
-        'Use loss="poisson" or "tweedie" for targets that can be 0, another loss for signed ones.',
+        "Use a Poisson or Tweedie loss for targets that can be 0, another loss for signed ones.",
     ),
     Targets.BINARY: Rule(
         lambda xp, y: (y == 0) | (y == 1),

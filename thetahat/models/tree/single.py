@@ -184,7 +184,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         check_is_fitted(self)
         return self._directions.coefficients(self.n_features_in_)
 
-    def _contributions(self, X: Any, background: Any) -> tuple[Array, Array]:
+    def _shapley_values(self, X: Any, background: Any) -> tuple[Array, Array]:
         check_is_fitted(self)
         if self.oblique:
             raise CapabilityError(

@@ -236,3 +236,17 @@ def test_bad_data_is_refused():
     far = np.where(np.kron(np.eye(2), np.ones((5, 5))) > 0, 1.0, np.inf)
     with pytest.warns(UserWarning, match="infinity"):
         given.fit(far)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("x",), "cut_distance='x' must be a number"),
+        ((np.nan,), "cut_distance=nan must be a number"),
+        ((0.5, -3), "min_cluster_size=-3 must be"),
+    ],
+)
+def test_arguments_of_a_cut_are_checked(arguments, message):
+    model = th.HDBSCAN().fit(np.random.default_rng(0).normal(size=(40, 2)))
+    with pytest.raises(th.errors.ParameterError, match=message):
+        model.dbscan_clustering(*arguments)

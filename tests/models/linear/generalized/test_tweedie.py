@@ -100,7 +100,7 @@ def test_boosting_and_networks_take_the_loss():
     for model in (
         th.HistGradientBoostingRegressor(loss="gamma", max_iter=30),
         th.GradientBoostingRegressor(loss="gamma", n_estimators=30),
-        th.MLPRegressor((8,), loss="gamma", solver="lbfgs", tol=1e-2, random_state=0),
+        th.MLPRegressor("gamma", (8,), solver="lbfgs", tol=1e-2, random_state=0),
     ):
         with np.errstate(all="raise"):
             predicted = np.asarray(model.fit(X, y).predict(X))
@@ -132,3 +132,9 @@ def test_targets_must_suit_the_distribution():
         regressor(1.5).fit(X, np.where(np.arange(300) == 5, -1.0, y))
     with pytest.raises(th.errors.CapabilityError, match="declares no likelihood"):
         th.GammaRegressor(alpha=0.0).fit(X, y + 1).summary()
+
+
+def test_a_warm_start_of_other_columns_begins_afresh():
+    X, y, _ = data(2.0)
+    model = th.GammaRegressor(warm_start=True).fit(X, y).fit(X[:, :2], y)
+    np.testing.assert_allclose(model.coef_, th.GammaRegressor().fit(X[:, :2], y).coef_, atol=1e-4)

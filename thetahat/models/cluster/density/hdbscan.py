@@ -11,7 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    boolean,
+    check_value,
+    more_than,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
@@ -209,6 +218,9 @@ class HDBSCAN(DensityModel):
             The number of the cluster of each row, as in ``labels_``.
         """
         check_is_fitted(self)
+        who = f"{type(self).__name__}.dbscan_clustering"
+        check_value(cut_distance, at_least(0), "cut_distance", who)
+        check_value(min_cluster_size, whole(1), "min_cluster_size", who)
         labels = np.where(self.labels_ < -1, self.labels_, -1)
         labels[self.labels_ >= -1] = clusters_below(
             self._children, self._heights, cut_distance, min_cluster_size

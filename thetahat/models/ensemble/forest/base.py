@@ -353,7 +353,7 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
         """The trees with the leaf values that predictions average."""
         return self._forest.packed
 
-    def _contributions(self, X: Any, background: Any) -> tuple[Array, Array]:
+    def _shapley_values(self, X: Any, background: Any) -> tuple[Array, Array]:
         rows = self._rows(X)
         check_is_fitted(self)
         packed = self._summed()

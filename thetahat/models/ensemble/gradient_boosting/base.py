@@ -349,7 +349,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         members = SummedLearners(self._trees) if self._packed is None else self._packed  # type: ignore[arg-type]
         return members.sum(rows, raw, raw.shape[1])
 
-    def _contributions(self, X: Any, background: Any) -> tuple[Array, Array]:
+    def _shapley_values(self, X: Any, background: Any) -> tuple[Array, Array]:
         from thetahat.models.ensemble.gradient_boosting.members import contributions
 
         check_is_fitted(self)

@@ -288,14 +288,14 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
     def _first(self, rows: Rows) -> Array:
         return self._started(rows.X)
 
-    def _contributions(self, X: Any, background: Any) -> tuple[Array, Array]:
+    def _shapley_values(self, X: Any, background: Any) -> tuple[Array, Array]:
         check_is_fitted(self)
         if not isinstance(self.init_, np.ndarray):
             raise CapabilityError(
                 f"{type(self).__name__}: contributions of columns are only available for trees "
                 "that start from a constant. Leave out init."
             )
-        return super()._contributions(X, background)
+        return super()._shapley_values(X, background)
 
     def _started(self, rows: Array) -> Array:
         raw = super()._started(rows)

@@ -114,7 +114,7 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
         self, loss: Curved, mean: float, source: Source, predictor: LinearPredictor
     ) -> Array:
         """Start at the best constant, or at the previous fit with ``warm_start``."""
-        if self.warm_start and hasattr(self, "coef_"):
+        if self.warm_start and len(getattr(self, "coef_", ())) == source.n_features:
             return predictor.pack(np.asarray(self.coef_, dtype=np.float64), self.intercept_)
         level = loss.best_constant(np.asarray(mean))
         return predictor.pack(np.zeros(source.n_features), float(level))
