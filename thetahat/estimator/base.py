@@ -57,12 +57,20 @@ def _has_parameters(model: Any, before: dict[str, Any]) -> bool:
     )
 
 
+def _is_stale(model: Any, name: str, before: Any) -> bool:
+    """Whether a fitted attribute that holds more than a number is still that of an earlier fit."""
+    fitted = name.endswith("_") and not name.startswith("_") and name not in OPENED
+    plain = isinstance(before, int | float | str | None)
+    return fitted and not plain and model.__dict__.get(name) is before
+
+
 def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
     """A fit that leaves either the new model or the one before, never parts of both.
 
-    A fit begins without the fitted attributes of an earlier one, unless it goes on with it. If it
-    fails, the estimator is as it was before the call. The same holds for Ctrl-C, unless a model of
-    the parameters so far has been stored.
+    If it fails, the estimator is as it was before the call. The same holds for Ctrl-C, unless a
+    model of the parameters so far has been stored: then arrays of an earlier fit that were not
+    replaced are removed, unless the fit goes on with it. Nothing is removed before the fit, because
+    several threads may fit one model.
     """
     goes_on = fit.__name__ == "partial_fit"
 
@@ -74,12 +82,12 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
         before = dict(self.__dict__)
         token = _fitting.set(running | {id(self)})
         try:
-            if not goes_on and not before.get("warm_start"):
-                for name in before:
-                    if name.endswith("_") and not name.startswith("_"):
-                        del self.__dict__[name]
             return fit(self, *args, **params)
         except BaseException as failure:
+            if not goes_on and not before.get("warm_start"):
+                for name in before:
+                    if _is_stale(self, name, before[name]):
+                        del self.__dict__[name]
             if not (isinstance(failure, KeyboardInterrupt) and _has_parameters(self, before)):
                 self.__dict__.clear()
                 self.__dict__.update(before)

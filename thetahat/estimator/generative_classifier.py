@@ -119,7 +119,8 @@ class BayesRule(Classifier, ABC):
         labels : array of shape (n,)
             Predicted labels; the first one in ``classes_`` in case of ties.
         """
-        return self.classes_[self._best_rows(X)]
+        best = self._best_rows(X)  # first, because it notices a model that is not fitted
+        return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities.

@@ -7,7 +7,6 @@ gives components that are not needed a weight near 0, so that their number is an
 are fitted here with ten components to rows of three heaps.
 """
 
-# %%
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Ellipse
@@ -42,10 +41,8 @@ for axis, model, title in zip(
     axis.set_title(f"{title}: {len(used)} of 10 used")
     print(f"{title} uses {len(used)} components.")
 
-# %%
 # The bars are the weights in decreasing order. The lower bound of the evidence rises in every
 # iteration.
-
 places = np.arange(10)
 for shift, model, label in ((-0.2, plain, "GaussianMixture"), (0.2, bayes, "Bayesian")):
     axes[2].bar(places + shift, np.sort(model.weights_)[::-1], 0.4, label=label)

@@ -27,7 +27,12 @@ LOSSES = [
 def targets(loss):
     if loss.targets in (Targets.BINARY, Targets.SIGNS, Targets.CLASSES):
         return LABELS
-    return np.floor(np.exp(Y)) if loss.name == "poisson" else Y
+    match loss.targets:
+        case Targets.NONNEGATIVE:
+            return np.floor(np.exp(Y))
+        case Targets.POSITIVE:
+            return np.exp(Y)
+    return Y
 
 
 def objective(model, y):

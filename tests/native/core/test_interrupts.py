@@ -19,10 +19,14 @@ def test_spanning_trees_are_interrupted(name):
         "near": lambda: _native.spanning_tree_near(rows, 2.0, np.empty(0), *found, 1),
         "all": lambda: _native.spanning_tree_all(rows, 2.0, False, np.empty(0), *found, 1),
     }[name]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
     start = time.process_time()
-    with pytest.raises(KeyboardInterrupt):
-        call()
-    timer.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
     assert time.process_time() - start < 2.0

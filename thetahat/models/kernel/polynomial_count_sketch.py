@@ -12,6 +12,7 @@ from thetahat.data.source import Block
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, whole
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -116,7 +117,13 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer)
                 # Transposed, so that the sparse matrix of places is on the left.
                 counts = (rows @ sketch.T).toarray() if is_sparse(rows) else (sketch @ rows.T).T
                 transformed = fft.rfft(counts + constant.astype(X.dtype), axis=1)
-                product = transformed if product is None else product * transformed
+                with np.errstate(over="ignore", invalid="ignore"):
+                    product = transformed if product is None else product * transformed
+            if not np.isfinite(product).all():
+                raise DataError(
+                    f"{type(self).__name__}: products of {self.degree} columns are too large for "
+                    f"{X.dtype}. Rescale the columns, or use a smaller gamma or degree."
+                )
             found[start : start + step] = fft.irfft(product, m, axis=1)
         return found
 

@@ -45,7 +45,8 @@ class LinearModel(LikelihoodInference, Linear, AnyLoss):
         The loss of one row, as a function of its target and raw prediction (ℓ). A name, a value
         such as ``th.losses.Huber(delta=2.0)``, or a loss of your own, ``th.loss(function)``. For
         numbers: "squared", "absolute", "quantile", "huber", "tukey", "cauchy", "forsyth",
-        "epsilon_insensitive", "squared_epsilon_insensitive"; for counts: "poisson"; for two
+        "epsilon_insensitive", "squared_epsilon_insensitive"; for counts: "poisson"; for
+        amounts: "gamma", "tweedie"; for two
         classes: "logistic", "sign_logistic", "hinge", "squared_hinge", "class_huber",
         "exponential", "perceptron"; for any number of classes: "softmax_cross_entropy",
         "multiclass_hinge", "crammer_singer".

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,15 +24,22 @@ from thetahat.models.neighbors.search.index_checks import require_visible_differ
 from thetahat.models.neighbors.search.metric import named_distance
 
 
-class _WithLabels:
-    """The types of fitted attributes, which are no parameters."""
+class _Declared:
+    """Types of the labels, and of parameters, which subclasses have in an order of their own."""
 
+    metric: Any
+    metric_params: Any
+    algorithm: str
+    leaf_size: int
+    n_jobs: int | None
     labels_: Array
 
 
 @with_parameters
-class DensityModel(ClusterMixin, Estimator, _WithLabels, ABC):
+class DensityModel(ClusterMixin, Estimator, _Declared, ABC):
     """A clustering by the density of rows.
+
+    The parameters below are described here for the subclasses that have them.
 
     Parameters
     ----------
@@ -60,13 +66,6 @@ class DensityModel(ClusterMixin, Estimator, _WithLabels, ABC):
     labels_ : array of shape (n,)
         The number of the cluster of each row, from 0; −1 for rows that belong to no cluster.
     """
-
-    _: KW_ONLY
-    metric: Any = "euclidean"
-    metric_params: Any = None
-    algorithm: str = "auto"
-    leaf_size: int = 30
-    n_jobs: int | None = None
 
     _ranges: ClassVar[dict[str, Range]] = {
         "metric_params": none | Range(lambda value: isinstance(value, dict), "a dict"),

@@ -79,7 +79,12 @@ class DBSCAN(DensityModel):
     eps: float = 0.5
     _: KW_ONLY
     min_samples: int = 5
+    metric: Any = "euclidean"
+    metric_params: Any = None
+    algorithm: str = "auto"
+    leaf_size: int = 30
     p: float | None = None
+    n_jobs: int | None = None
 
     _ranges: ClassVar[dict[str, Range]] = DensityModel._ranges | {
         "eps": more_than(0),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -119,9 +118,12 @@ class HDBSCAN(DensityModel):
     min_samples: int | None = None
     cluster_selection_epsilon: float = 0.0
     max_cluster_size: int | None = None
-    _: KW_ONLY
+    metric: Any = "euclidean"
+    metric_params: Any = None
     alpha: float = 1.0
+    algorithm: str = "auto"
     leaf_size: int = 40
+    n_jobs: int | None = None
     cluster_selection_method: str = "eom"
     allow_single_cluster: bool = False
     store_centers: str | None = None

@@ -173,8 +173,6 @@ class LatentDirichletAllocation(Watched, TopicModel):
         "verbose": whole(0) | boolean,
     }
     _accepts_sparse = True
-    _generative = True
-    _parametric = True
     _grows_by_steps = True  # max_iter is the number of passes, without a tolerance
     _draws_rows = True
     _tried_when_loaded = False  # max_doc_update_iter may be large

@@ -260,8 +260,8 @@ class LikelihoodInference(RiskMinimiser):
             )
         if parts.family is None:
             return (
-                f"{who}: {type(parts.loss).__name__} declares no likelihood with a known spread, "
-                "so there is no formula for standard errors. Resample the rows with th.bootstrap."
+                f"{who}: {type(parts.loss).__name__} is not the likelihood of a distribution, so "
+                "there is no formula for standard errors. Resample the rows with th.bootstrap."
             )
         outcome = self.solution_.outcome
         if not (outcome.success or outcome is Outcome.STALLED):
