@@ -14,6 +14,9 @@ from thetahat.estimator.base import Estimator
 ROWS = 60
 NARROW, WIDE = laws.X[:ROWS, :4], laws.X[ROWS : 2 * ROWS]
 
+BY_MEMBERS = {"TableVectorizer"}
+"""Estimators whose members read the rows, so that their own fit cannot be made to fail."""
+
 
 class Late(Exception):
     """Raised when the columns of the new rows have been stored already."""
@@ -44,7 +47,7 @@ def small(name):
 
 
 @pytest.mark.parametrize("kind", [Late, KeyboardInterrupt])
-@pytest.mark.parametrize("name", laws.ESTIMATORS)
+@pytest.mark.parametrize("name", [name for name in laws.ESTIMATORS if name not in BY_MEMBERS])
 @pytest.mark.filterwarnings("ignore")
 def test_a_failed_fit_leaves_the_model_before(name, kind, fails_late):
     model = small(name)
@@ -52,13 +55,10 @@ def test_a_failed_fit_leaves_the_model_before(name, kind, fails_late):
     model.fit(laws.suited(model, NARROW), y[:ROWS])
     before = dict(vars(model))
     fails_late(kind)
-    try:
+    with pytest.raises(kind):
         model.fit(laws.suited(model, WIDE), y[ROWS : 2 * ROWS])
-    except kind:
-        assert vars(model).keys() == before.keys()
-        assert all(vars(model)[each] is value for each, value in before.items())
-    else:
-        pytest.skip("its members read the rows")
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[each] is value for each, value in before.items())
 
 
 @pytest.mark.parametrize("name", laws.ESTIMATORS)
