@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from statsmodels.datasets import longley as peer_longley
 
+import thetahat as th
 from thetahat.data import datasets
 from thetahat.data.datasets.dataset import read_columns
 from thetahat.foundation.errors import ParameterError
@@ -94,6 +95,12 @@ def test_longley_is_the_peers():
     np.testing.assert_array_equal(data.X, peer.exog)
     np.testing.assert_array_equal(data.y, peer.endog)
     assert data.feature_names == tuple(peer.exog.columns)
+
+
+def test_tables_carry_the_names():
+    data = datasets.load_abalone()
+    np.testing.assert_array_equal(data.table.to_numpy(), data.X)
+    assert "Shell_weight" in str(th.LinearRegression().fit(data.table, data.y).summary())
 
 
 def test_abalone():

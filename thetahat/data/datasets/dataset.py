@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thetahat.foundation.optional import optional_import
+
 FOLDER = Path(__file__).parent
 """The folder of the CSV files of the package."""
 
@@ -54,6 +56,8 @@ class Dataset:
     Dataset: 16 rows, 6 features, target 'TOTEMP'
     >>> data.feature_names[:2]
     ('GNPDEFL', 'GNP')
+    >>> list(th.LinearRegression().fit(data.table, data.y).feature_names_in_[:2])
+    ['GNPDEFL', 'GNP']
     """
 
     X: NDArray[Any]
@@ -67,6 +71,15 @@ class Dataset:
     standard_errors: NDArray[Any] | None = None
     residual_deviation: float | None = None
     categorical: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Any:
+        """X as a polars data frame with the names of its columns, which summaries then show.
+
+        Needs ``pip install "thetahat[table]"``. The table of pandas is ``data.table.to_pandas()``.
+        """
+        polars = optional_import("polars", extra="table", purpose="X with the names of its columns")
+        return polars.DataFrame(self.X, schema=list(self.feature_names))
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape
