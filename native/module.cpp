@@ -111,7 +111,26 @@ namespace thetahat {
 THETAHAT_KERNELS(THETAHAT_DECLARE)
 } // namespace thetahat
 
+#ifdef THETAHAT_LEVEL // one of several modules, compiled for a level of x86-64
+#define THETAHAT_JOINED(name, level) name##level
+#define THETAHAT_MODULE(level) THETAHAT_JOINED(_native_v, level)
+
+// The highest level of x86-64 that this processor has, of those that kernels are compiled for.
+static int processor_level() {
+    __builtin_cpu_init();
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
+    return !v3 ? 1 : v4 ? 4 : 3;
+}
+
+NB_MODULE(THETAHAT_MODULE(THETAHAT_LEVEL), module) {
+    module.def("processor_level", &processor_level);
+#else
 NB_MODULE(_native, module) {
+#endif
     module.doc() = "Compiled kernels: pure functions on typed, contiguous arrays.";
 #define THETAHAT_BIND(name) thetahat::bind_##name(module);
     THETAHAT_KERNELS(THETAHAT_BIND)
