@@ -56,6 +56,7 @@ DECLARED = {
     "HistogramGrid": "thetahat.models.density.histogram.grid:Grid",
     "Indicators": "thetahat.models.preprocessing.column_encoders:Indicators",
     "Information": "thetahat.objective.likelihood.information:Information",
+    "IsolationDraws": "thetahat.models.ensemble.isolation.growing:Draws",
     "KernelColumns": "thetahat.models.generative.naive_bayes.likelihoods:KernelColumns",
     "KernelSums": "thetahat.models.neighbors.search.kernel_sums:KernelSums",
     "KinkedCustomLoss": "thetahat.mathematics.losses.custom:KinkedCustomLoss",
