@@ -83,6 +83,7 @@ DECLARED = {
     "RankedTrees": "thetahat.models.ensemble.adaboost.ranked_trees:RankedTrees",
     "ReferenceSoftmax": "thetahat.mathematics.losses.multiclass.reference_softmax:ReferenceSoftmax",
     "ResponsePart": "thetahat.models.nonlinear.response_transform:_OfResponse",
+    "RidgeEvidence": "thetahat.models.linear.inference.ridge_intervals:RidgeEvidence",
     "RowDraws": "thetahat.models.ensemble.forest.growing:RowDraws",
     "ScaledLearner": "thetahat.models.ensemble.gradient_boosting.members:ScaledLearner",
     "Schema": "thetahat.data.columns.schema:Schema",
