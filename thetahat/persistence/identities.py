@@ -54,6 +54,7 @@ DECLARED = {
     "HalfspaceFrame": "thetahat.models.linear.margin.halfspace_lp:Frame",
     "HistogramColumns": "thetahat.models.generative.naive_bayes.likelihoods:HistogramColumns",
     "HistogramGrid": "thetahat.models.density.histogram.grid:Grid",
+    "HuberEvidence": "thetahat.models.linear.inference.huber_intervals:HuberEvidence",
     "Indicators": "thetahat.models.preprocessing.column_encoders:Indicators",
     "Information": "thetahat.objective.likelihood.information:Information",
     "IsolationDraws": "thetahat.models.ensemble.isolation.growing:Draws",
