@@ -94,7 +94,9 @@ class StackingClassifier(Stacking, EnsembleClassifier):
                 "StackingClassifier: Found input variables with inconsistent numbers of samples: X "
                 f"has {n_rows} rows, y has {len(y)}. Pass one row of labels per row."
             )
-        self.classes_, codes = encoded_columns([self._labels(each) for each in np.asarray(y).T])
+        columns = [self._labels(each) for each in np.asarray(y).T]
+        classes, codes = encoded_columns(columns)
+        self.classes_ = classes  # type: ignore[assignment]
         return codes
 
     def _default_final(self) -> Any:
