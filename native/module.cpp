@@ -101,6 +101,8 @@
     /* trees/gradient */ \
     X(gradient_tree) \
     X(leaf_constants) \
+    /* trees/isolation */ \
+    X(isolation) \
     /* trees/prediction */ \
     X(shapley) \
     X(walk)

@@ -110,6 +110,7 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_classifier imp
 from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor import GradientBoostingRegressor as GradientBoostingRegressor
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
+from thetahat.models.ensemble.isolation.isolation_forest import IsolationForest as IsolationForest
 from thetahat.models.gaussian_process.gaussian_process_classifier import GaussianProcessClassifier as GaussianProcessClassifier
 from thetahat.models.gaussian_process.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
 from thetahat.models.generative.bayes_classifier import BayesClassifier as BayesClassifier
@@ -324,6 +325,7 @@ __all__ = [
     "HoldOut",
     "HuberRegressor",
     "IncrementalPCA",
+    "IsolationForest",
     "Isomap",
     "KDTree",
     "KMeans",

@@ -647,6 +647,15 @@ def grow_forest(
     first_set: int,
     threads: int,
 ) -> tuple[FloatArray, ...]: ...
+def grow_isolation_trees(
+    x: FloatArray,
+    rows: FloatArray,
+    columns: FloatArray,
+    seeds: FloatArray,
+    max_depth: int,
+    first_value: int,
+    threads: int,
+) -> tuple[FloatArray, ...]: ...
 def drawn_counts(
     seed: int, draws: int, weight: FloatArray, out: FloatArray, replacement: bool
 ) -> None: ...

@@ -125,6 +125,7 @@ _BY_MODULE = {
     "thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor": (
         "HistGradientBoostingRegressor",
     ),
+    "thetahat.models.ensemble.isolation.isolation_forest": ("IsolationForest",),
     "thetahat.models.ensemble.combination.linear_combination": ("LinearCombination",),
     "thetahat.models.ensemble.forest.random_forest": (
         "RandomForestClassifier",

@@ -33,7 +33,7 @@ class ClassificationTree(SingleTree, TreeClassifierLearner, ClassificationParame
         rows = self._rows(X)
         return self.tree_.predict(rows).astype(rows.dtype, copy=False)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, check_input: bool = True) -> Array:
         """Predict the majority class in the leaf of each row; the first one in case of ties.
 
         Cost: O(n · depth).
@@ -42,6 +42,8 @@ class ClassificationTree(SingleTree, TreeClassifierLearner, ClassificationParame
         ----------
         X : table of shape (n, d)
             Rows to predict, with the same columns as in `fit`.
+        check_input : bool, default=True
+            Accepted as in scikit-learn and has no effect: rows are always validated.
 
         Returns
         -------
@@ -54,6 +56,25 @@ class ClassificationTree(SingleTree, TreeClassifierLearner, ClassificationParame
             return self.classes_.take(winners[:, 0])
         columns = zip(self.classes_, winners.T, strict=True)
         return np.stack([classes.take(codes) for classes, codes in columns], axis=1)
+
+    def predict_proba(self, X: Any, check_input: bool = True) -> Any:
+        """Predict class probabilities: the class proportions in the leaf of each row.
+
+        Cost: O(n · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+        check_input : bool, default=True
+            Accepted as in scikit-learn and has no effect: rows are always validated.
+
+        Returns
+        -------
+        array of shape (n, n_classes), or a list of such arrays for several outputs
+            Probabilities in the order of ``classes_``.
+        """
+        return super().predict_proba(X)
 
 
 @with_parameters

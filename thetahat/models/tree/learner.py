@@ -108,7 +108,11 @@ class TreeLearner(Estimator):
         ):
             return X
         check_is_fitted(self)
-        who = type(self).__name__
+        return self._read(X)
+
+    def _read(self, X: Any) -> Array:
+        """Rows with the columns of the training rows, for an estimator that has opened these."""
+        columns, who = self._columns, type(self).__name__
         if isinstance(X, Source):
             self._require_same_columns(X)
             return columns.read(_in_memory(X, who).X, who=who)

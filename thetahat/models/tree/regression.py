@@ -34,7 +34,7 @@ class RegressionTree(RegressorMixin, SingleTree, RegressionParameters):
         self.n_outputs_ = 1 if source.y.ndim == 1 else source.y.shape[1]
         return source, ()
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, check_input: bool = True) -> Array:
         """Predict the value of the leaf of each row.
 
         Cost: O(n · depth).
@@ -43,6 +43,8 @@ class RegressionTree(RegressorMixin, SingleTree, RegressionParameters):
         ----------
         X : table of shape (n, d)
             Rows to predict, with the same columns as in `fit`.
+        check_input : bool, default=True
+            Accepted as in scikit-learn and has no effect: rows are always validated.
 
         Returns
         -------

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat import _native
@@ -51,6 +52,9 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
     """
 
     _multi_output = True
+    # Options for speed are no metadata to be routed.
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"check_input": UNUSED}
+    __metadata_request__predict: ClassVar[dict[str, str]] = {"check_input": UNUSED}
     criterion: str
     tree_: Tree
     max_features_: int
@@ -63,7 +67,9 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
     ) -> tuple[InMemory, tuple[int, ...]]:
         """Rows of `fit`, and the number of classes per output (empty for regression)."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True
+    ) -> Any:
         """Grow the tree from the training rows. Cost: O(n·d) per level.
 
         Parameters
@@ -75,6 +81,8 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
             Target of each training row: class labels or numbers.
         sample_weight : array-like of shape (n,), optional
             Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        check_input : bool, default=True
+            Accepted as in scikit-learn and has no effect: rows are always validated.
 
         Returns
         -------
@@ -204,13 +212,15 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         check_is_fitted(self)
         return self.tree_.n_leaves
 
-    def apply(self, X: Any) -> Array:
+    def apply(self, X: Any, check_input: bool = True) -> Array:
         """Return the number of the leaf that each row reaches. Cost: O(n · depth).
 
         Parameters
         ----------
         X : table of shape (n, d)
             Rows to send through the tree, with the same columns as in `fit`.
+        check_input : bool, default=True
+            Accepted as in scikit-learn and has no effect: rows are always validated.
 
         Returns
         -------
@@ -220,13 +230,15 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         rows = self._rows(X)
         return self.tree_.apply(rows)
 
-    def decision_path(self, X: Any) -> csr_matrix:
+    def decision_path(self, X: Any, check_input: bool = True) -> csr_matrix:
         """Return the nodes that each row passes. Cost: O(n · depth).
 
         Parameters
         ----------
         X : table of shape (n, d)
             Rows to send through the tree, with the same columns as in `fit`.
+        check_input : bool, default=True
+            Accepted as in scikit-learn and has no effect: rows are always validated.
 
         Returns
         -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -32,8 +33,7 @@ class NamedMembers(Ensemble):
         Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
         ``th.config(threads=...)``.
     verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        If positive, prints the name of each fitted member and the seconds of its fit.
 
     Attributes
     ----------
@@ -222,11 +222,26 @@ class NamedMembers(Ensemble):
         """Fit every member to all rows, in parallel; return the names of the fitted ones."""
         self.estimators_ = []
 
-        def work(pair: tuple[str, Any]) -> Any:
-            return fitted_member(*pair, X, y, given[pair[0]])
+        def work(pair: tuple[str, Any]) -> tuple[str, Any, float]:
+            began = time.monotonic()
+            member = fitted_member(*pair, X, y, given[pair[0]])
+            return pair[0], member, time.monotonic() - began
 
-        done = self._run(active, work, self.estimators_.append, X, y)
+        def keep(found: tuple[str, Any, float]) -> None:
+            name, member, seconds = found
+            self.estimators_.append(member)
+            self._print_fit(name, len(active), seconds)
+
+        done = self._run(active, work, keep, X, y)
         return [name for name, _ in active[:done]]
+
+    def _print_fit(self, name: str, planned: int, seconds: float) -> None:
+        """With ``verbose``, print the last of ``estimators_`` in the form of scikit-learn."""
+        if getattr(self, "verbose", 0):
+            kind = "Stacking" if type(self).__name__.startswith("Stacking") else "Voting"
+            done = f"({len(self.estimators_)} of {planned}) Processing {name}"
+            end = f"{done}, total={seconds:6.1f}s"
+            print(f"[{kind}] {'.' * max(0, 68 - len(kind) - len(end))} {end}")
 
     @property
     def named_estimators_(self) -> Bunch:

@@ -9,6 +9,7 @@ without these rows; the members used for prediction are fitted to all rows.
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from thetahat.estimator.parameters import Range, boolean, check_ranges, none, on
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import precision_of
+from thetahat.models.ensemble.combination.label_columns import outputs_by_column
 from thetahat.models.ensemble.combination.metadata_routing import (
     routed,
     routing_enabled,
@@ -136,7 +138,8 @@ class Stacking(TransformerMixin, NamedMembers):
     ) -> list[Array]:
         """Fit the members to all rows, and compute the out-of-fold outputs of their copies."""
         who, n_rows = type(self).__name__, len(y)
-        folds = folds_of(self.cv, y, classifier=hasattr(self, "classes_"), who=who)
+        one_label = hasattr(self, "classes_") and y.ndim == 1
+        folds = folds_of(self.cv, y, classifier=one_label, who=who)
         methods = {name: self._method_of(name, member) for name, member in active}
         parts = [Part(name, member, fold) for name, member in active for fold in (None, *folds)]
         outputs: list[Array] = []
@@ -144,7 +147,9 @@ class Stacking(TransformerMixin, NamedMembers):
 
         def work(part: Part) -> tuple[Part, Any]:
             if part.fold is None:
-                return part, fitted_member(part.name, part.member, X, y, given[part.name])
+                began = time.monotonic()
+                member = fitted_member(part.name, part.member, X, y, given[part.name])
+                return part, (member, time.monotonic() - began)
             train, test = part.fold
             params = rows_of_params(given[part.name], train, n_rows)
             copy = fitted_member(part.name, part.member, take_rows(X, train), y[train], params)
@@ -153,7 +158,9 @@ class Stacking(TransformerMixin, NamedMembers):
         def keep(found: tuple[Part, Any]) -> None:
             part, result = found
             if part.fold is None:
-                self.estimators_.append(result)
+                member, seconds = result
+                self.estimators_.append(member)
+                self._print_fit(part.name, len(active), seconds)
                 self.stack_method_.append(methods[part.name])
                 outputs.append(np.empty(0))
                 return
@@ -185,10 +192,13 @@ class Stacking(TransformerMixin, NamedMembers):
 
     def _output(self, member: Any, method: str, X: Any) -> Array:
         """Output of a member, of shape (n,) or (n, k)."""
-        found = np.asarray(getattr(member, method)(X))
+        found = getattr(member, method)(X)
         if not hasattr(self, "classes_"):
-            return found
+            return np.asarray(found)
         taught_labels = isinstance(self.cv, str) and self.cv == PREFIT
+        if isinstance(self.classes_, list):
+            return outputs_by_column(member, method, found, self.classes_, labels=taught_labels)
+        found = np.asarray(found)
         if method == "predict_proba":
             return self._of_all_classes(member, found, labels=taught_labels)
         if method == "decision_function" and hasattr(member, "classes_"):
@@ -204,10 +214,11 @@ class Stacking(TransformerMixin, NamedMembers):
     def _joined(self, X: Any, outputs: list[Array]) -> Any:
         """Outputs of the members side by side, followed by X with ``passthrough=True``."""
         columns = []
+        several_labels = isinstance(getattr(self, "classes_", None), list)
         for method, output in zip(self.stack_method_, outputs, strict=True):
             if output.ndim == 1:
                 columns.append(output[:, None])
-            elif method == "predict_proba" and output.shape[1] == 2:
+            elif method == "predict_proba" and output.shape[1] == 2 and not several_labels:
                 columns.append(
                     output[:, 1:]
                 )  # the other column is 1 minus this one, so it adds nothing

@@ -9,8 +9,14 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import EnsembleClassifier
+from thetahat.models.ensemble.combination.label_columns import (
+    decoded_columns,
+    encoded_columns,
+    has_columns,
+)
 from thetahat.models.ensemble.combination.stacking import Stacking, final_has
 
 
@@ -25,6 +31,10 @@ class StackingClassifier(Stacking, EnsembleClassifier):
     were fitted without the rows they predict (``cv`` folds). Otherwise it would rely most on the
     members that overfit most. With ``cv="prefit"`` the fitted members are used as they are; then
     call `fit` with rows that none of them was fitted to.
+
+    y can have several label columns if the members and the final estimator support them, such as
+    forests and `KNeighborsClassifier`. Then ``classes_`` is a list with the classes of each column,
+    and `predict_proba` gives what the final estimator returns.
 
     Cost: M·(folds + 1) fits, run in parallel, and one fit of the final estimator.
 
@@ -76,6 +86,19 @@ class StackingClassifier(Stacking, EnsembleClassifier):
 
         return cls([("logistic", LogisticRegression()), ("ridge", RidgeClassifier())])
 
+    def _targets(self, y: Any, n_rows: int, dtype: Any = None) -> Array:
+        if not has_columns(y):
+            return super()._targets(y, n_rows)
+        if len(y) != n_rows:
+            raise DataError(
+                "StackingClassifier: Found input variables with inconsistent numbers of samples: X "
+                f"has {n_rows} rows, y has {len(y)}. Pass one row of labels per row."
+            )
+        columns = [self._labels(each) for each in np.asarray(y).T]
+        classes, codes = encoded_columns(columns)
+        self.classes_ = classes  # type: ignore[assignment]
+        return codes
+
     def _default_final(self) -> Any:
         from thetahat.models.linear.generalized.logistic_regression import LogisticRegression
 
@@ -94,10 +117,12 @@ class StackingClassifier(Stacking, EnsembleClassifier):
 
         Returns
         -------
-        array of shape (n,)
+        array of shape (n,), or (n, n_outputs) for several label columns
             The labels predicted by the final estimator.
         """
         codes = np.asarray(self._final("predict", X, predict_params))
+        if isinstance(self.classes_, list):
+            return decoded_columns(self.classes_, codes)
         return self.classes_[codes.astype(np.intp)]
 
     @available_if(final_has("predict_proba"))

@@ -23,8 +23,7 @@ class Voting(TransformerMixin, NamedMembers):
     weights : array-like of shape (n_members,) or None, default=None
         Non-negative weights of the members (α). None weights all members equally.
     verbose : bool, default=False
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        If True, prints the name of each fitted member and the seconds of its fit.
     """
 
     weights: Any

@@ -270,6 +270,11 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
         """An unfitted tree of the class that the forest consists of."""
         return self._kind_of_tree(**self._parameters_of_trees())
 
+    @property
+    def estimator(self) -> Any:
+        """The same as ``estimator_``, as in scikit-learn."""
+        return self.estimator_
+
     def _parameters_of_trees(self) -> dict[str, Any]:
         known = self.get_params(deep=False)
         shared = self._kind_of_tree._get_param_names()

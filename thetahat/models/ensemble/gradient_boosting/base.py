@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.bins import Bins
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.watching import Watched, with_callbacks
+from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
@@ -68,32 +68,25 @@ class BaseBoosting(Watched, TreeLearner, ABC):
     loss_: Subdifferentiable
     """The loss that was minimised."""
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit the model by boosting. Cost: at most O(iterations · n · d · depth).
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            Training rows with numbers, categories and missing values: an array, a sparse array or a
-            data frame.
-        y : array-like of shape (n,)
-            Target of each training row: class labels or numbers.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+    def _boost(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        validation: Callable[[], Rows] | None = None,
+        ends: Callable[[Boosting], bool] | None = None,
+    ) -> Any:
+        """Fit the model; `validation` opens rows for early stopping, `ends` may stop the fit."""
         before = self._trees_to_continue()
         rows = self._open_rows(X, y, sample_weight)
-        kept = Checkpoint.of(self, rows) if self.checkpoint is not None else None
+        given = None if validation is None else validation()
+        kept = Checkpoint.of(self, rows, given) if self.checkpoint is not None else None
         continued = bool(before)
         if kept is not None and kept.found is not None:
             before, self._seed, self._scores, start = kept.found
-        rows, held = self._held_out(rows)
+        self.do_early_stopping_ = given is not None or self._patience(rows) is not None
+        rows, held = self._held_out(rows) if given is None else (rows, given)
         if not continued:
             self._start = self._best_constant(rows)
         if kept is not None and kept.found is not None:
@@ -101,7 +94,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         boosting = self._begin(rows, before)
         stopping = self._stopping(boosting, held)
         with self._watching(self._n_rounds - boosting.n_rounds, self._fitted_with, X, y) as watch:
-            solution = self._run(boosting, held, stopping, watch, kept)
+            solution = self._run(boosting, held, stopping, watch, kept, ends)
         if kept is not None:
             kept.remove()
         trees = solution.theta
@@ -120,6 +113,10 @@ class BaseBoosting(Watched, TreeLearner, ABC):
     @abstractmethod
     def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """The training rows, with targets in the form that the loss takes; also sets ``loss_``."""
+
+    def _further_targets(self, y: Any) -> Any:
+        """Targets of rows outside the training rows, in the form that the loss takes."""
+        return y
 
     @abstractmethod
     def _rules(self, rows: Rows) -> TreeRules:
@@ -200,7 +197,6 @@ class BaseBoosting(Watched, TreeLearner, ABC):
 
     def _held_out(self, rows: Rows) -> tuple[Rows, Rows | None]:
         """Training rows, and held-out rows if early stopping uses them."""
-        self.do_early_stopping_ = self._patience(rows) is not None
         fraction = self.validation_fraction
         if not self.do_early_stopping_ or fraction is None:
             return rows, None
@@ -228,6 +224,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         stopping: Stopping | None,
         watch: Watch,
         kept: Checkpoint | None,
+        ends: Callable[[Boosting], bool] | None,
     ) -> Solution:
         """Iterate until the limit, early stopping, the end of the time limit, or Ctrl-C."""
         raw = None if held is None else self._raw_of(held, boosting.members)
@@ -253,6 +250,8 @@ class BaseBoosting(Watched, TreeLearner, ABC):
                     together(made).sum(held.X, raw, len(self._start))  # type: ignore[union-attr]
                 self._record(boosting, raw)
                 self._print_progress(boosting, started)
+                if ends is not None and ends(boosting):
+                    break
                 if kept is not None:
                     kept.write_now_and_then(trees, self._seed, self._scores, self._start)
                 verdict = watch(boosting.n_rounds, tuple(boosting.members), float("nan"))

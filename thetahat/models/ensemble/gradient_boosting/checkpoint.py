@@ -43,10 +43,10 @@ class Checkpoint:
     written: float = 0.0
 
     @classmethod
-    def of(cls, estimator: Any, rows: Rows) -> Checkpoint:
+    def of(cls, estimator: Any, rows: Rows, held: Rows | None = None) -> Checkpoint:
         """The snapshot of this fit, if there is one; a snapshot of another fit is an error."""
         path = Path(estimator.checkpoint)
-        checkpoint = cls(path, _fingerprint(estimator, rows), written=time.monotonic())
+        checkpoint = cls(path, _fingerprint(estimator, rows, held), written=time.monotonic())
         if path.exists():
             checkpoint.found = checkpoint._read(type(estimator).__name__)
         return checkpoint
@@ -110,9 +110,10 @@ def _cut(arrays: dict[str, Array], facts: dict[str, Any]) -> list[Tree]:
     return trees
 
 
-def _fingerprint(estimator: Any, rows: Rows) -> str:
+def _fingerprint(estimator: Any, rows: Rows, held: Rows | None) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    for part in (rows.X, rows.y, rows.weight):
+    parts = (rows.X, rows.y, rows.weight)
+    for part in parts if held is None else (*parts, held.X, held.y, held.weight):
         if part is not None:
             digest.update(str((part.shape, part.dtype)).encode())
             digest.update(np.ascontiguousarray(part).tobytes())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.data.columns.labels import LabelEncoding
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -83,9 +84,15 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
         self.loss_ = loss_of_labels(self.loss, n_classes, type(self).__name__)
         self.n_classes_ = n_classes
         self.n_trees_per_iteration_ = 1 if self.loss_.columns == "one" else n_classes
-        if self.loss_.targets in (Targets.SIGNS, Targets.REAL):
-            return replace(rows, y=2.0 * rows.y - 1.0)
-        return rows
+        return replace(rows, y=self._as_targets(rows.y))
+
+    def _as_targets(self, codes: Array) -> Array:
+        """Codes of classes in the form that the loss takes: −1 and +1 for losses of margins."""
+        signs = self.loss_.targets in (Targets.SIGNS, Targets.REAL)
+        return 2.0 * codes - 1.0 if signs else codes
+
+    def _further_targets(self, y: Any) -> Any:
+        return self._as_targets(LabelEncoding(self.classes_).encode(self._labels(y)).astype(float))
 
     def _held_out(self, rows: Rows) -> tuple[Rows, Rows | None]:
         fitted, held = super()._held_out(rows)

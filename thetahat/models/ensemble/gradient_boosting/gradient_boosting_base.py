@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.links import Link, link
@@ -69,6 +71,47 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
     """
 
     init_: Any
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        monitor: Callable[[int, Any, dict[str, Any]], Any] | None = None,
+    ) -> Any:
+        """Fit the model by boosting. Cost: at most O(iterations · n · d · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Training rows with numbers, categories and missing values: an array, a sparse array or a
+            data frame.
+        y : array-like of shape (n,)
+            Target of each training row: class labels or numbers.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        monitor : callable, optional
+            Function that is called after each iteration as ``monitor(i, self, state)`` with the
+            number of the iteration (from 0), the estimator with the trees so far, and a dict with
+            "X", "y", "sample_weight" and "raw_predictions". A true result ends the fit, and the
+            trees so far are kept. Each call costs O(trees so far).
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        ends = None if monitor is None else partial(self._ends, monitor)
+        return self._boost(X, y, sample_weight, ends=ends)
+
+    def _ends(self, monitor: Callable[[int, Any, dict[str, Any]], Any], boosting: Boosting) -> bool:
+        """Call the monitor with the model so far; return whether it ends the fit."""
+        rows = boosting.rows
+        state = {"X": rows.X, "y": rows.y, "sample_weight": rows.weight}
+        self.__dict__.update(self._fitted_with(boosting.members))
+        state["raw_predictions"] = boosting.raw
+        return bool(monitor(boosting.n_rounds - 1, self, state))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 
-from thetahat.foundation.errors import ParameterError
+from thetahat.data.validation import as_source
+from thetahat.estimator.watching import with_callbacks
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
+from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
 from thetahat.models.ensemble.gradient_boosting.parameters import (
@@ -37,6 +43,86 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
     """
 
     _everyday = "boosted trees"
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Any:
+        """Fit the model by boosting. Cost: at most O(iterations · n · d · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Training rows with numbers, categories and missing values: an array, a sparse array or a
+            data frame.
+        y : array-like of shape (n,)
+            Target of each training row: class labels or numbers.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        X_val : table of shape (n_val, d), optional
+            Held-out rows for early stopping, with the same columns as X. No training rows are held
+            out then, and ``early_stopping="auto"`` stops early. In a `Pipeline`, pass
+            ``transform_input=["X_val"]``, so that these rows are transformed as the training rows.
+        y_val : array-like of shape (n_val,), optional
+            Target of each held-out row. Required with `X_val`.
+        sample_weight_val : array-like of shape (n_val,), optional
+            Weights of the held-out rows; ``class_weight`` does not change them. None gives every
+            held-out row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        validation = None
+        if X_val is not None or y_val is not None or sample_weight_val is not None:
+            self._require_validation(X_val, y_val)
+            validation = partial(self._further_rows, X_val, y_val, sample_weight_val)
+        return self._boost(X, y, sample_weight, validation=validation)
+
+    def _further_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Rows outside the training rows, with the same columns."""
+        who = type(self).__name__
+        opened: Any = as_source(
+            self._read(X),
+            self._further_targets(y),
+            sample_weight,
+            who=who,
+            multi_output=False,
+            check_finite=False,
+        )
+        rows = self._rows_that_count(opened)
+        check_targets(self.loss_, rows.y, who=who)
+        return rows
+
+    def _require_validation(self, X_val: Any, y_val: Any) -> None:
+        """Raise an error unless held-out rows have targets and early stopping uses them."""
+        who, given = type(self).__name__, {"X_val": X_val, "y_val": y_val}
+        missing = [name for name, value in given.items() if value is None]
+        if len(missing) == 2:
+            raise DataError(
+                f"{who}: sample_weight_val is provided, but X_val and y_val were not provided. "
+                "Pass the held-out rows to fit, too."
+            )
+        if missing:
+            other = "y_val" if missing == ["X_val"] else "X_val"
+            raise DataError(
+                f"{who}: {other} is provided, but {missing[0]} was not provided. Held-out rows "
+                "need both."
+            )
+        if self.early_stopping is False:
+            raise ParameterError(
+                f"{who}: X_val and y_val are passed to fit while at the same time early_stopping "
+                'is False, so that they would not be used. Set early_stopping to "auto" or True, '
+                "or leave them out."
+            )
 
     @property
     def _n_rounds(self) -> int:

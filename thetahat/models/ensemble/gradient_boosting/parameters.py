@@ -120,7 +120,7 @@ class HistGradientBoostingParameters(BoostingParameters):
         interactions.
     early_stopping : "auto" or bool, default="auto"
         Whether to stop when the score no longer improves. "auto" stops early if there are more than
-        10 000 rows (by total weight).
+        10 000 rows (by total weight), or if `fit` receives held-out rows (``X_val``).
     scoring : str, callable or None, default="loss"
         Score computed on the held-out rows to decide when to stop early. A name known to
         scikit-learn, a callable with the signature ``scorer(estimator, X, y)``, "loss" for the loss
@@ -129,7 +129,7 @@ class HistGradientBoostingParameters(BoostingParameters):
     validation_fraction : float, int or None, default=0.1
         Held-out rows used for early stopping: a fraction between 0 and 1, or a number of rows. A
         classifier draws them so that the class frequencies are preserved. None computes the score
-        on the training rows. Used only with early stopping.
+        on the training rows. Used only with early stopping, and not if `fit` receives ``X_val``.
     n_iter_no_change : int, default=10
         Number of iterations without improvement of the score after which training stops. Must be at
         least 1. Used only with early stopping.
@@ -233,6 +233,9 @@ class GradientBoostingParameters(BoostingParameters):
         interrupted, calling `fit` again with the same data and parameters continues from there with
         the same result. The file is deleted when the fit ends. Cannot be combined with
         ``estimator``. None writes no file.
+    criterion : {"friedman_mse", "squared_error"}, default="deprecated"
+        Has no effect: "friedman_mse" and "squared_error" give every split the same gain. Accepted
+        so that programs written for scikit-learn run unchanged, which will remove it.
     estimator : regressor or None, default=None
         Base estimator that is fitted to the negative gradients in each iteration, for more than two
         classes one copy per class. Any regressor with ``fit(X, y)`` and ``predict(X)`` works. It
@@ -250,6 +253,7 @@ class GradientBoostingParameters(BoostingParameters):
         "min_weight_fraction_leaf": from_to(0, 0.5),
         "min_impurity_decrease": at_least(0),
         "ccp_alpha": at_least(0),
+        "criterion": one_of("friedman_mse", "squared_error", "deprecated"),
         "init": one_of("zero")
         | none
         | Range(
@@ -290,4 +294,5 @@ class GradientBoostingParameters(BoostingParameters):
     leaf_update: str = "auto"
     reoptimise: str = "last"
     checkpoint: Any = None
+    criterion: str = "deprecated"
     estimator: Any = None

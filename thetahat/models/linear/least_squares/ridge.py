@@ -18,6 +18,7 @@ from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
+from thetahat.models.linear.inference.ridge_intervals import RidgeEvidence, RidgeIntervals
 from thetahat.models.linear.least_squares.solver_parameters import RidgeParameters
 from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.least_squares.direct import LeastSquares
@@ -26,7 +27,7 @@ from thetahat.objective.predictor import LinearPredictor
 
 
 @with_parameters
-class Ridge(RidgeParameters, WatchedSolver, LinearRegressor):
+class Ridge(RidgeIntervals, RidgeParameters, WatchedSolver, LinearRegressor):
     """Linear least squares with an L2 penalty on the coefficients.
 
     Formula: β̂, b̂ = argmin Σ wᵢ(yᵢ − xᵢᵀβ − b)² + α‖β‖². On centred data β̂ = (XᵀX + αI)⁻¹Xᵀy.
@@ -98,6 +99,7 @@ class Ridge(RidgeParameters, WatchedSolver, LinearRegressor):
             found, self.alpha_ = self._solve(rows.source, inner)
         self.solution_ = rows.solution(found.solution)
         self._keep(self.solution_.theta, source)
+        self._evidence = RidgeEvidence.of(found, self.alpha_, rows.scale)
         self.solver_, self.n_iter_ = self.solution_.solver, max(1, self.solution_.steps)
         self._warn_unless_converged()
         return self

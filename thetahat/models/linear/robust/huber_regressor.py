@@ -24,6 +24,11 @@ from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoin
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
+from thetahat.models.linear.inference.huber_intervals import (
+    MOST_RESIDUALS,
+    HuberEvidence,
+    HuberIntervals,
+)
 from thetahat.objective.conditioning import Conditioning, watch_through
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
@@ -34,7 +39,7 @@ TRIAL = 30
 
 
 @with_parameters
-class HuberRegressor(WatchedSolver, OneTargetRegressor):
+class HuberRegressor(HuberIntervals, WatchedSolver, OneTargetRegressor):
     """Linear regression with the Huber loss, which is robust to outliers in y.
 
     Formula: β̂, b̂, σ̂ = argmin Σ wᵢ (σ + H(rᵢ/σ)·σ) + α‖β‖² with r = y − xᵀβ − b, H(u) = u² for
@@ -122,7 +127,9 @@ class HuberRegressor(WatchedSolver, OneTargetRegressor):
                 found = self._solve(problem, start, inner)
         self.solution_ = replace(rows.solution(found), value=unit * found.value)
         self.__dict__.update(attributes(self.solution_.theta))
-        self.outliers_ = _outliers(rows.source, predictor, found.theta, self.epsilon)
+        sizes, weight = _sizes(rows.source, predictor, found.theta)
+        self.outliers_ = sizes > self.epsilon * found.theta[-1]
+        self._evidence = _evidence(problem, rows, found.theta, sizes, weight)
         self.n_iter_ = found.steps
         self._warn_unless_converged()
         return self
@@ -219,9 +226,39 @@ def _without_scale(
     )
 
 
-def _outliers(source: Source, predictor: LinearPredictor, theta: Array, epsilon: float) -> Array:
-    def far(block: Block) -> Array:
-        residual = block.y - predictor.raw(block.X, theta[:-1])
-        return abs(residual) > epsilon * theta[-1]
+def _sizes(source: Source, predictor: LinearPredictor, theta: Array) -> tuple[Array, Array | None]:
+    """|r| of every row, and the weights of the rows; None where all are 1."""
 
-    return source.map_rows(far)
+    def size(block: Block) -> Array:
+        return abs(block.y - predictor.raw(block.X, theta[:-1]))
+
+    weight = source.map_rows(lambda block: block.row_weights) if source.has_weight else None
+    return source.map_rows(size), weight
+
+
+def _evidence(
+    problem: HuberWithScale, rows: Conditioning, theta: Array, sizes: Array, weight: Array | None
+) -> HuberEvidence | None:
+    """What intervals need, or None where they do not exist."""
+    total, sigma, d = problem.total.weight, float(theta[-1]), problem.predictor.n_features
+    reach = problem.epsilon * sigma
+    if not (sigma > 2 * problem.floor and total > len(theta) - 1):
+        return None
+    hessian = problem.hessian(theta)
+    outside = sizes > reach
+    outer = float(np.count_nonzero(outside) if weight is None else weight @ outside)
+    within = float(hessian[-1, -1]) * total * sigma**3 / 2  # Σ w r² of the inner rows
+    every = max(1, len(sizes) // MOST_RESIDUALS)
+    unit = 1.0 if rows.unit is None else float(rows.unit)
+    return HuberEvidence(
+        gram=hessian[:-1, :-1] * (total * sigma / 2),
+        centre=np.zeros(d) if rows.centre is None else np.asarray(rows.centre, dtype=float),
+        scale=np.broadcast_to(1.0 if rows.scale is None else rows.scale, d).astype(float),
+        unit=unit,
+        weight=float(total),
+        squares=within + outer * reach**2,
+        inner=float(total) - outer,
+        sizes=np.asarray(sizes[::every], dtype=float) * unit,
+        size_weights=None if weight is None else np.asarray(weight[::every], dtype=float),
+        intercept=bool(problem.predictor.fit_intercept),
+    )

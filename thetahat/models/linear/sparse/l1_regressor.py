@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.metadata_routing import UNUSED
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import means
@@ -276,9 +277,13 @@ class L1Regressor(L1Solver, PenaltyParameters):
 
     _ranges = GRAM_RANGES | PENALTY_RANGES
     path = staticmethod(enet_path)
+    # An option for speed is no metadata to be routed.
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"check_input": UNUSED}
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -289,6 +294,8 @@ class L1Regressor(L1Solver, PenaltyParameters):
         y : array-like of shape (n,) or (n, n_targets), optional
             Target values. Several targets are fitted independently. Leave it out if X is a
             `Source`.
+        check_input : bool, default=True
+            Accepted as in scikit-learn and has no effect: rows are always validated.
         """
         source = self._open(X, y, sample_weight, check_finite=False)
         rows = None
