@@ -9,12 +9,14 @@ import numpy as np
 import polars as pl
 
 from thetahat.evaluation.findings.check import check_table
+from thetahat.evaluation.findings.drift import find_drift
 from thetahat.evaluation.findings.finding import Finding, Findings, by_severity
 from thetahat.evaluation.findings.table import CheckedTable, checked_table
 from thetahat.foundation.printable import printable
 from thetahat.foundation.types import Array
 from thetahat.interfaces.problem import Problem
 from thetahat.interfaces.splits import Asked, Splits
+from thetahat.interfaces.tables.columns import ColumnFinding, retyped
 
 MARKS = {"severe": "✖", "warning": "▲", "note": "•"}
 COLORS = {"severe": "31;1", "warning": "33", "note": "36"}
@@ -28,14 +30,53 @@ def table_of(problem: Problem, asked: Asked) -> CheckedTable:
     return replace(table, rows=problem.rows)
 
 
+def further_table(problem: Problem, table: pl.DataFrame) -> CheckedTable:
+    """Further rows, whose columns are read as those of the problem were."""
+    notations = problem.notations
+    columns = [
+        retyped(table[name], kind, notations.get(name, ""))
+        for name, kind in problem.kinds.items()
+        if name in table.columns
+    ]
+    return checked_table(pl.DataFrame(columns))
+
+
 def findings_of(
-    problem: Problem, table: CheckedTable, asked: Asked, splits: Splits | None = None
+    problem: Problem,
+    table: CheckedTable,
+    asked: Asked,
+    splits: Splits | None = None,
+    test: CheckedTable | None = None,
 ) -> Findings:
     """The findings; with `splits` as seen by a comparison, else as seen by a check alone."""
-    found = check_table(table, time=asked.time)
+    copied = None if splits is None else splits.copied
+    found = check_table(table, time=asked.time, copied=copied)
     left_out = {each.name for each in problem.columns if each.kind == "drop"}
     adapted = [_with_action(each, left_out, splits, asked) for each in found]
+    if test is not None:
+        used = tuple(each for each in table.columns if each.name not in left_out)
+        adapted += find_drift(replace(table, columns=used), test)
+    adapted += [each for each in map(_read_from_text, problem.columns) if each is not None]
     return replace(found, found=by_severity(adapted))
+
+
+def _read_from_text(column: ColumnFinding) -> Finding | None:
+    """A column of numbers that were read from text with a unit, or with gaps for words."""
+    if column.kind != "numeric" or not (column.warnings or column.written):
+        return None
+    what = f"{column.name} holds numbers written with {column.written}."
+    if column.warnings:
+        what = column.warnings[0].partition(" and are treated")[0] + "."
+    return Finding(
+        "text numbers",
+        "warning" if column.warnings else "note",
+        what,
+        "As text, every number is a category of its own, and its order is lost.",
+        "It is read as numbers"
+        + (", and the other values as missing" if column.warnings else "")
+        + f"; --kind {column.name}=categorical keeps the text.",
+        (column.name,),
+    )
 
 
 def _with_action(
@@ -67,6 +108,8 @@ def _with_action(
         return replace(finding, action=action)
     if finding.check == "time":
         return _about_time(finding, splits, asked)
+    if finding.check == "classes" and finding.action.startswith("Use ") and splits is not None:
+        return replace(finding, action=finding.action + " --scoring NAME sets the metric.")
     if finding.check == "copies" and finding.action.startswith("Remove"):
         if splits is None:
             action = "thetahat compare keeps the copies of a row in one fold."
@@ -115,7 +158,7 @@ def with_remark(findings: Findings, splits: Splits, remark: str) -> Findings:
 
 
 def lines(findings: Findings, *, color: bool = False, width: int = 96) -> list[str]:
-    """The findings as lines of text."""
+    """The findings as lines of text; notes without the reason why they matter."""
     found = []
     for each in findings:
         mark = f"{MARKS[each.severity]} {each.severity}"
@@ -123,7 +166,8 @@ def lines(findings: Findings, *, color: bool = False, width: int = 96) -> list[s
             mark = f"\033[{COLORS[each.severity]}m{mark}\033[0m"
         head = _wrapped(f"{each.check}: {each.what}", width)
         found.append(f"{mark}{' ' * (10 - 2 - len(each.severity))} {head[0]}")
-        rest = [*head[1:], *_wrapped(each.why, width), *_wrapped(f"→ {each.action}", width)]
+        why = [] if each.severity == "note" else _wrapped(each.why, width)
+        rest = [*head[1:], *why, *_wrapped(f"→ {each.action}", width)]
         where = each.where(first_row=1)
         rest += _wrapped(where, width) if where else []
         found += [" " * 11 + line for line in rest]

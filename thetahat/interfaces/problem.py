@@ -104,8 +104,6 @@ def pose(
     columns = [_kept(found, keep) for found in find_columns(features, kinds)]
     n_distinct = table.n_unique()
     columns = [_without_copy(found, values, target, keep, n_distinct) for found in columns]
-    for found in columns:
-        notes.extend(found.warnings)
     require_columns(columns)
     if found_task == "classification":
         held = _without_single_classes(y, notes)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
-from thetahat.evaluation.findings.copies import copied_rows
+from thetahat.evaluation.findings.copies import Copied, copied_rows
 from thetahat.evaluation.findings.table import CheckedTable
 from thetahat.evaluation.findings.time_order import time_order
 from thetahat.evaluation.folds import Fold
@@ -40,6 +40,7 @@ class Splits:
     """The column in whose order the folds are."""
     copies: bool = False
     """Whether copies of a row are kept in one fold."""
+    copied: Copied | None = None
 
     @property
     def are_shuffled(self) -> bool:
@@ -64,10 +65,16 @@ def plan_splits(
         folds = time_folds(found.column.values, cv, groups, _labels(table))
         name = found.column.name
         return Splits(
-            folds, len(folds), f"{_folds(len(folds))} in the order of {name}", groups, name, copies
+            folds,
+            len(folds),
+            f"{_folds(len(folds))} in the order of {name}",
+            groups,
+            name,
+            copies,
+            copied,
         )
     if groups is None:
-        return Splits(cv, cv, _folds(cv))
+        return Splits(cv, cv, _folds(cv), copied=copied)
     n_groups = np.unique(groups).size
     if n_groups < 2:
         raise DataError(
@@ -82,7 +89,9 @@ def plan_splits(
     folds = [fold for fold in splitter.split(nothing, labels, groups) if _usable(fold, labels)]
     if len(folds) < 2:
         raise DataError(f"Too few classes are in more than one group of {asked.group}.")
-    return Splits(folds, len(folds), f"{_folds(len(folds))}, {words}", groups, copies=copies)
+    return Splits(
+        folds, len(folds), f"{_folds(len(folds))}, {words}", groups, copies=copies, copied=copied
+    )
 
 
 def time_folds(

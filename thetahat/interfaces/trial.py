@@ -6,15 +6,18 @@ import shutil
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from thetahat.evaluation.compare import Comparison, compare
 from thetahat.evaluation.evaluate import evaluate
-from thetahat.evaluation.findings.finding import Findings
+from thetahat.evaluation.findings.classes import suitable_metric
+from thetahat.evaluation.findings.finding import Findings, by_severity
+from thetahat.evaluation.findings.table import CheckedTable
 from thetahat.foundation.errors import DataError
+from thetahat.interfaces.afterwards import afterwards
 from thetahat.interfaces.console import Console, color_wanted
 from thetahat.interfaces.findings import findings_of, group_of, lines, table_of, with_remark
 from thetahat.interfaces.problem import Problem
@@ -49,6 +52,14 @@ class Trial:
     @property
     def best(self) -> str:
         return self.comparison.best
+
+    @property
+    def doubt(self) -> str:
+        """A warning about the scores if there are severe findings; "" otherwise."""
+        count = len(self.findings.severe)
+        if not count:
+            return ""
+        return f"Do not rely on these scores before the {_severe(count)} been looked at."
 
     @property
     def sentences(self) -> list[str]:
@@ -94,6 +105,7 @@ def try_models(
     scoring: str | None = None,
     seed: int = 0,
     order: Asked | None = None,
+    test: CheckedTable | None = None,
 ) -> Trial:
     """Look at the rows, then fit and compare the models on the same folds."""
     order = order or Asked()
@@ -104,9 +116,12 @@ def try_models(
     table = table_of(problem, order)
     cv = _folds(problem, cv, notes)
     splits = plan_splits(table, cv, order, seed, group_of(problem, order))
-    findings = findings_of(problem, table, order, splits)
-    _say(findings, splits, console)
-    scoring = scoring or ("accuracy" if problem.task == "classification" else "r2")
+    findings = findings_of(problem, table, order, splits, test)
+    _say(findings, console)
+    if not splits.are_shuffled:
+        console.say(f"folds: {splits.words}")
+    if scoring is None:
+        scoring = suitable_metric(table) if problem.task == "classification" else "r2"
     with console.progress("fitting") as progress, warnings.catch_warnings():
         # Warnings of fits come back with their results; one warning per fold is too much here.
         warnings.simplefilter("ignore")
@@ -125,6 +140,9 @@ def try_models(
             if otherwise:
                 notes.append(otherwise)
                 findings = with_remark(findings, splits, otherwise)
+    later = replace(findings, found=by_severity(afterwards(problem, comparison)))
+    _say(later, console)
+    findings = replace(findings, found=by_severity([*later, *findings]))
     return Trial(problem, models, comparison, notes, splits, findings)
 
 
@@ -141,21 +159,27 @@ def _if_shuffled(
     )
     scale, unit = UNITS.get(metric, (1.0, ""))
     sign = -scale if metric.startswith("neg_") else scale
+    seeming_score, score = (
+        f"{sign * each.scores[metric].mean():.4g}{unit}" for each in (seeming, best)
+    )
+    if seeming_score == score:
+        return ""
     return (
         f"with shuffled folds, {comparison.best} would seem to have {metric.removeprefix('neg_')} "
-        f"{sign * seeming.scores[metric].mean():.4g}{unit} instead of "
-        f"{sign * best.scores[metric].mean():.4g}{unit}"
+        f"{seeming_score} instead of {score}"
     )
 
 
-def _say(findings: Findings, splits: Splits, console: Console) -> None:
-    """Print what was found in the rows, and how they are split."""
+def _say(findings: Findings, console: Console) -> None:
+    """Print what was found in the rows."""
     width = min(100, shutil.get_terminal_size((100, 20)).columns)
     if len(findings):
         console.say(f"findings: {findings.summary}")
         console.styled(lines(findings, color=color_wanted(sys.stderr), width=width), aside=True)
-    if not splits.are_shuffled:
-        console.say(f"folds: {splits.words}")
+
+
+def _severe(count: int) -> str:
+    return "severe finding has" if count == 1 else f"{count} severe findings have"
 
 
 def _baseline(problem: Problem) -> dict[str, Any]:

@@ -7,14 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.evaluation.findings.copies import copied_rows, find_copies
+from thetahat.evaluation.findings.alike import find_alike
+from thetahat.evaluation.findings.classes import find_classes
+from thetahat.evaluation.findings.copies import Copied, copied_rows, find_copies
+from thetahat.evaluation.findings.drift import find_drift
 from thetahat.evaluation.findings.finding import Finding, Findings, by_severity
 from thetahat.evaluation.findings.identifiers import find_constants, find_identifiers
 from thetahat.evaluation.findings.leaks import find_leaks
+from thetahat.evaluation.findings.missing import find_missing
+from thetahat.evaluation.findings.outliers import find_outliers
 from thetahat.evaluation.findings.table import CheckedTable, checked_table
+from thetahat.evaluation.findings.text_numbers import find_text_numbers
 from thetahat.evaluation.findings.time_order import find_time
 
-FINDERS = (find_identifiers, find_constants)
+FINDERS = (
+    find_identifiers,
+    find_constants,
+    find_text_numbers,
+    find_classes,
+    find_missing,
+    find_outliers,
+    find_alike,
+)
 
 
 def check(
@@ -24,6 +38,7 @@ def check(
     task: str = "auto",
     names: Sequence[str] | None = None,
     time: str | None = None,
+    test: Any = None,
 ) -> Findings:
     """Look for what makes scores wrong: copies, leaks, order of time, identifiers, and more.
 
@@ -48,6 +63,8 @@ def check(
     time : str, optional
         The name of the column by whose order the folds are made. Its order is then no longer
         reported as a severe finding.
+    test : array-like, sparse, table, optional
+        Further rows, such as those to predict. Their columns are compared with those of X.
 
     Returns
     -------
@@ -64,16 +81,26 @@ def check(
     >>> found.severe[0].check, found.severe[0].columns
     ('leaks', ('score',))
     """
-    return check_table(checked_table(X, y, task=task, names=names), time=time)
+    table = checked_table(X, y, task=task, names=names)
+    others = None if test is None else checked_table(test, names=names)
+    return check_table(table, time=time, test=others)
 
 
-def check_table(table: CheckedTable, *, time: str | None = None) -> Findings:
-    """The same for a table that was read before."""
-    copied = copied_rows(table)
+def check_table(
+    table: CheckedTable,
+    *,
+    time: str | None = None,
+    test: CheckedTable | None = None,
+    copied: Copied | None = None,
+) -> Findings:
+    """The same for a table that was read before, and whose copies may be known."""
+    copied = copied or copied_rows(table)
     once = table
     if copied is not None:  # a copy would predict the other, from any column
         once = table.chosen(np.sort(np.unique(copied.groups, return_index=True)[1]))
     found: list[Finding] = [*find_leaks(once), *find_copies(table, copied), *find_time(once, time)]
+    if test is not None:
+        found += find_drift(once, test)
     for finder in FINDERS:
         found += finder(once)
     return Findings(by_severity(found), table.n_rows, len(table.columns), table.task)

@@ -30,6 +30,7 @@ NEAR = 0.02
 """Largest distance of near copies, relative to the median distance of nearest rows."""
 LEAST_NUMBERS = 3
 """With fewer columns of numbers, rows are near each other by chance."""
+LEAST_ROWS = 50
 PROBED = 2000
 """Number of rows from which the usual distance of nearest rows is found."""
 MOST_OF_TREE = 20
@@ -139,7 +140,12 @@ def _near_pairs(table: CheckedTable, rows: Array) -> Array:
     """
     numbers = [c for c in table.columns if c.is_number and c.n_distinct > 20]
     nothing = np.empty((0, 2), dtype=np.int64)
-    if len(numbers) < LEAST_NUMBERS or rows.size < 50:
+    if len(numbers) < LEAST_NUMBERS:
+        return nothing
+    # Filled-in values would bring rows together.
+    complete = np.all([np.isfinite(column.values[rows]) for column in numbers], axis=0)
+    rows = rows[complete]
+    if rows.size < LEAST_ROWS:
         return nothing
     points = np.column_stack([_standard(column.values[rows]) for column in numbers])
     others = [column.coded[0][rows] for column in table.columns if column not in numbers]
@@ -162,7 +168,11 @@ def _near_pairs(table: CheckedTable, rows: Array) -> Array:
     dimension = 1.0 / max(float(np.mean(np.log(ratio[clear]))), 1e-3)
     by_chance = n * NEAR**dimension
     pairs = _close(index, NEAR * usual)
-    pairs = pairs[[all(c[i] == c[j] for c in others) for i, j in pairs]] if len(pairs) else nothing
+    unusual = np.column_stack([_unusual(column.values[rows]) for column in numbers])
+    for codes in others:
+        pairs = pairs[codes[pairs[:, 0]] == codes[pairs[:, 1]]]
+    both = unusual[pairs[:, 0]] & unusual[pairs[:, 1]]
+    pairs = pairs[both.sum(axis=1) >= LEAST_NUMBERS]
     return rows[pairs] if len(pairs) > TOO_MANY * max(FEW_PAIRS, by_chance) else nothing
 
 
@@ -179,13 +189,18 @@ def _close(index: NeighborIndex, radius: float) -> Array:
     return np.column_stack([rows[close], other[close]])
 
 
+def _unusual(values: Array) -> Array:
+    """Which values are not the most frequent one: rows of zeros are near each other anyway."""
+    distinct, counts = np.unique(values, return_counts=True)
+    return np.asarray(values != distinct[counts.argmax()])
+
+
 def _standard(values: Array) -> Array:
-    """Ranks would hide near copies; centred and scaled by robust spread, gaps at the centre."""
-    finite = np.isfinite(values)
-    present = values[finite]
-    low, middle, high = np.quantile(present, [0.25, 0.5, 0.75])
-    spread = float(high - low) or float(present.std()) or 1.0
-    return np.clip(np.where(finite, (values - middle) / spread, 0.0), -1e6, 1e6)
+    """Centred and in units of the spread between the quartiles."""
+    values = values / (np.abs(values).max() or 1.0)  # so that nothing overflows
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    spread = float(high - low) or float(values.std()) or 1.0
+    return np.clip((values - middle) / spread, -1e6, 1e6)
 
 
 def _contradictions(table: CheckedTable) -> list[Finding]:

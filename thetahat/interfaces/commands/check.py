@@ -25,19 +25,21 @@ def add(commands: Any) -> None:
     options.add_data(parser)
     options.add_columns(parser)
     options.add_order(parser)
+    options.add_test(parser)
     options.add_output(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the table, print the findings, and return the exit code."""
-    from thetahat.interfaces.commands.compare import read_problem
+    from thetahat.interfaces.commands.compare import further_rows, read_problem
     from thetahat.interfaces.findings import findings_of, lines, table_of
 
     console = Console(quiet=arguments.quiet)
     problem = read_problem(arguments, console)
     asked = options.order_asked_for(arguments)
-    found = findings_of(problem, table_of(problem, asked), asked)
+    further = further_rows(problem, arguments)
+    found = findings_of(problem, table_of(problem, asked), asked, test=further)
     if arguments.json:
         data = {
             "data": arguments.data,

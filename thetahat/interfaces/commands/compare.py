@@ -23,6 +23,7 @@ def add(commands: Any) -> None:
     options.add_data(parser)
     options.add_columns(parser)
     options.add_order(parser)
+    options.add_test(parser)
     parser.add_argument("--models", help="names separated by commas (default: the usual ones)")
     parser.add_argument("--cv", type=int, default=5, help="number of folds (default 5)")
     parser.add_argument("--scoring", help="name of a scikit-learn metric (accuracy, r2, ...)")
@@ -50,6 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
         scoring=arguments.scoring,
         seed=arguments.seed,
         order=options.order_asked_for(arguments),
+        test=further_rows(problem, arguments),
     )
     for note in trial.notes:
         console.say(f"note: {note}")
@@ -65,6 +67,8 @@ def run(arguments: argparse.Namespace) -> None:
     console.result()
     for sentence in trial.sentences:
         console.result(sentence)
+    if trial.findings.severe:
+        console.result(trial.doubt)
     if arguments.report:
         console.result(f"report: {arguments.report}")
 
@@ -99,6 +103,17 @@ def read_problem(arguments: argparse.Namespace, console: Console) -> Any:
     for note in problem.notes:
         console.say(f"note: {note}")
     return problem
+
+
+def further_rows(problem: Any, arguments: argparse.Namespace) -> Any:
+    """The rows of --test, with the columns and kinds of the problem; None without it."""
+    if not arguments.test:
+        return None
+    from thetahat.interfaces.findings import further_table
+    from thetahat.interfaces.tables.reading import read_table
+
+    table = read_table(arguments.test, delimiter=arguments.delimiter, encoding=arguments.encoding)
+    return further_table(problem, table)
 
 
 def _group_left_out(arguments: argparse.Namespace) -> dict[str, str]:

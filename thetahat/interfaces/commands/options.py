@@ -65,6 +65,13 @@ def add_order(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_test(parser: argparse.ArgumentParser) -> None:
+    """Add the option for further rows, which are compared with the table."""
+    parser.add_argument(
+        "--test", metavar="FILE", help="table of rows to predict, checked for other distributions"
+    )
+
+
 def order_asked_for(arguments: argparse.Namespace) -> Any:
     """What the user says about the order and the groups of the rows."""
     from thetahat.interfaces.splits import Asked

@@ -32,6 +32,6 @@ def _finding(found: Finding) -> str:
     place = f'<p class="quiet">{escape(where)}</p>' if where else ""
     return (
         f'<div class="finding {found.severity}"><p><span class="tag">{found.severity}</span> '
-        f"<b>{escape(found.check)}</b> {escape(found.what)}</p><p>{escape(found.why)}</p>"
-        f'<p class="action">{escape(found.action)}</p>{place}</div>'
+        f"{escape(found.check)}: <b>{escape(found.what)}</b></p><p>{escape(found.why)}</p>"
+        f"<p>→ {escape(found.action)}</p>{place}</div>"
     )

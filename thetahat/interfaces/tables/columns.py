@@ -112,16 +112,17 @@ def _find(column: Any, asked: str | None) -> ColumnFinding:
     if asked is not None:
         written = _notation(column, asked)
         values = retyped(column, asked, written)
-        lost = values.null_count() - missing
-        warnings = (_lost_values(column, values, asked),) if lost else ()
+        if values.null_count() > missing:
+            raise DataError(
+                f"--kind {column.name}={asked}: {_lost(column, values, asked)}. Correct them in "
+                f"the file, or use --kind {column.name}=categorical."
+            )
         return replace(
             found,
             kind=asked,
             values=values,
             reason="as requested",
             written=written,
-            warnings=warnings,
-            n_missing=values.null_count(),
         )
     if distinct == 0:
         return replace(found, kind="drop", reason="no values")
@@ -273,13 +274,20 @@ def _known_order(present: Any) -> list[str]:
 
 def _lost_values(column: Any, values: Any, kind: str) -> str:
     """A note on values that are invalid for the kind of the column, with the first one."""
+    return (
+        f"{column.name}: {_lost(column, values, kind)} and are treated as missing; use --kind "
+        f"{column.name}=categorical to keep them"
+    )
+
+
+def _lost(column: Any, values: Any, kind: str) -> str:
     lost = values.is_null() & column.is_not_null()
     row = int(lost.arg_max())
     what = {"numeric": "numbers", "date": "dates"}.get(kind, kind)
+    one = int(lost.sum()) == 1
     return (
-        f"{column.name}: {int(lost.sum()):,} of {len(column):,} values are not {what} (first "
-        f"{column[row]!r} in row {row + 1}) and are treated as missing; use --kind "
-        f"{column.name}=categorical to keep them"
+        f"{int(lost.sum()):,} of {len(column):,} values {'is' if one else 'are'} not {what} (first "
+        f"{column[row]!r} in row {row + 1})"
     )
 
 
