@@ -73,6 +73,33 @@ class TestCheck:
         assert code == 1
         assert "\033" not in out + err
 
+    def test_rows_of_a_second_file(self, capsys, written, tmp_path):
+        later = numbers(seed=1)
+        pl.DataFrame({"a": later["a"] + 4, "b": later["b"]}).write_csv(tmp_path / "later.csv")
+        argv = ["check", written(numbers()), "-t", "y", "--json", "-q"]
+        code, out, _ = run(capsys, *argv, "--test", tmp_path / "later.csv")
+        assert code == 1
+        (found,) = json.loads(out)["findings"]
+        assert (found["check"], found["columns"]) == ("drift", ["a"])
+        assert run(capsys, *argv)[0] == 0
+
+    def test_numbers_with_a_unit(self, capsys, written):
+        table = numbers()
+        price = [f"${abs(value) * 1e4:,.2f}" for value in table["b"]]
+        path = written({**table, "price": price, "y": [f"{value:.3f} kg" for value in table["y"]]})
+        code, out, err = run(capsys, "check", path, "-t", "y")
+        assert code == 0
+        assert "regression of y" in err
+        assert "price holds numbers written with separated thousands, unit $" in out
+
+    def test_rows_are_those_of_the_file(self, capsys, written):
+        """Rows without a target are left out, but the others keep their numbers."""
+        table = {name: [*each, *each[50:70]] for name, each in numbers().items()}
+        table["y"][:10] = [None] * 10
+        _, out, _ = run(capsys, "check", written(table), "-t", "y", "--json", "-q")
+        (found,) = json.loads(out)["findings"]
+        assert found["rows"] == [*range(51, 71), *range(201, 221)]
+
 
 class TestCompare:
     MODELS = "ConstantRegressor,KNeighborsRegressor,RandomForestRegressor"
@@ -126,6 +153,54 @@ class TestCompare:
         assert grouped["models"][0]["score"] < 0.2
         assert grouped["splits"] == "5 folds, groups of patient_id kept together"
         assert grouped["columns"]["patient_id"]["kind"] == "drop"
+
+    def test_uneven_classes_are_scored_by_their_ranking(self, capsys, written):
+        table = numbers(1000)
+        table["y"] = np.where(table["y"] + table["a"] > 3, "ill", "well")
+        argv = ["compare", written(table), "-t", "y", "--json", "-q"]
+        models = ["--models", "ConstantClassifier,LogisticRegression"]
+        data = json.loads(run(capsys, *argv, *models)[1])
+        assert data["metric"] == "roc_auc"
+        assert data["best"] == "logistic regression"
+        (found,) = (each for each in data["findings"] if each["check"] == "classes")
+        assert "Use roc_auc" in found["action"]
+        data = json.loads(run(capsys, *argv, *models, "--scoring", "accuracy")[1])
+        assert data["metric"] == "accuracy"
+
+    def test_labels_that_all_models_contradict(self, capsys, written):
+        table = numbers(300)
+        table["y"] = np.where(table["a"] > 0, "p", "q")
+        wrong = np.flatnonzero(np.abs(table["a"]) > 1)[:5]
+        table["y"][wrong] = np.where(table["y"][wrong] == "p", "q", "p")
+        models = "LogisticRegression,RandomForestClassifier,GaussianNB"
+        code, out, _ = run(
+            capsys, "compare", written(table), "-t", "y", "--json", "-q", "--models", models
+        )
+        assert code == 0
+        found = next(each for each in json.loads(out)["findings"] if each["check"] == "labels")
+        assert set(wrong + 1) <= set(found["rows"])
+
+    def test_a_perfect_score_and_a_leak_are_said(self, capsys, written, tmp_path):
+        table = numbers(300)
+        path, report = written({**table, "secret": 2 * table["y"]}), tmp_path / "report.html"
+        models = "ConstantRegressor,LinearRegression"
+        argv = ["compare", path, "-t", "y", "--models", models, "--report", report]
+        code, out, err = run(capsys, *argv)
+        assert code == 0
+        assert "perfect score: LinearRegression predicts y without error" in err
+        assert "Do not rely on these scores before the severe finding has been looked at." in out
+        text = report.read_text()
+        assert text.index("secret alone explains") < text.index("<h2>Models</h2>")
+        code, out, _ = run(capsys, *argv[:6], "--kind", "secret=drop")
+        assert "Do not rely" not in out
+
+    def test_a_kind_that_loses_values_is_refused(self, capsys, written):
+        table = numbers(40)
+        path = written({**table, "b": [*map(str, range(38)), "many", "few"]})
+        argv = ["compare", path, "-t", "y", "--kind", "b=numeric"]
+        code, _, err = run(capsys, *argv)
+        assert code == 1
+        assert "--kind b=numeric: 2 of 40 values are not numbers (first 'many' in row 39)" in err
 
     @pytest.mark.parametrize(
         ("argv", "message"),

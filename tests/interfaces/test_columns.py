@@ -90,6 +90,11 @@ class TestProblems:
         assert pose(whole, "stars").task == "classification"
         assert pose(whole, "stars", task="regression").task == "regression"
 
+    def test_numbers_as_classes_keep_their_values(self, houses):
+        halves = houses.with_columns(pl.Series("stars", [0.5, 0.75, 1e300, 2.0] * 60))
+        y = pose(halves, "stars", task="classification").y
+        assert set(y) == {"0.5", "0.75", "1e+300", "2.0"}
+
     def test_identifiers_and_constants_are_left_out(self, houses):
         kinds = pose(houses, "price").kinds
         assert "id" not in kinds

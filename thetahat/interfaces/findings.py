@@ -68,7 +68,7 @@ def _read_from_text(column: ColumnFinding) -> Finding | None:
     if column.warnings:
         what = column.warnings[0].partition(" and are treated")[0] + "."
     return Finding(
-        "text numbers",
+        "numbers",
         "warning" if column.warnings else "note",
         what,
         "As text, every number is a category of its own, and its order is lost.",

@@ -27,6 +27,8 @@ FEW_NUMBERS = 10
 FEW_CLASSES = 20
 """Up to this number they are treated as classes for any number of rows."""
 MOST_CLASSES = 100
+LARGEST_LABEL = 2**53
+"""Larger whole numbers are not exact as floating point."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,10 @@ def _targets(values: Any, task: str, target: str) -> Array:
             + (", or use --task regression." if values.dtype == pl.Float64 else ".")
         )
     if values.dtype == pl.Float64:
-        return values.cast(pl.Int64).to_numpy()
+        numbers = values.to_numpy()
+        if (numbers == np.round(numbers)).all() and np.abs(numbers).max() <= LARGEST_LABEL:
+            return numbers.astype(np.int64)
+        return np.array([str(number) for number in numbers.tolist()])
     return np.asarray(values.cast(pl.String).to_list())
 
 

@@ -121,7 +121,7 @@ def try_models(
     if not splits.are_shuffled:
         console.say(f"folds: {splits.words}")
     if scoring is None:
-        scoring = suitable_metric(table) if problem.task == "classification" else "r2"
+        scoring = _metric(problem, table, splits)
     with console.progress("fitting") as progress, warnings.catch_warnings():
         # Warnings of fits come back with their results; one warning per fold is too much here.
         warnings.simplefilter("ignore")
@@ -176,6 +176,15 @@ def _say(findings: Findings, console: Console) -> None:
     if len(findings):
         console.say(f"findings: {findings.summary}")
         console.styled(lines(findings, color=color_wanted(sys.stderr), width=width), aside=True)
+
+
+def _metric(problem: Problem, table: CheckedTable, splits: Splits) -> str:
+    """The score by default; rankings need at least two classes in every fold."""
+    if problem.task == "regression":
+        return "r2"
+    held = [] if isinstance(splits.folds, int) else [fold[1] for fold in splits.folds]
+    one_class = any((problem.y[rows] == problem.y[rows[0]]).all() for rows in held)
+    return "accuracy" if one_class else suitable_metric(table)
 
 
 def _severe(count: int) -> str:

@@ -144,7 +144,7 @@ class TestTextNumbers:
     def test_prices_are_read_and_reported(self):
         X, y, _ = rows()
         X["price"] = [f"${abs(value) * 100:,.2f}" for value in X["b"]]
-        (found,) = th.check(X, y).of("text numbers")
+        (found,) = th.check(X, y).of("numbers")
         assert found.columns == ("price",)
         assert "unit $" in found.what
 
@@ -156,7 +156,7 @@ class TestTextNumbers:
     def test_numbers_and_words(self):
         X, y, _ = rows()
         mixed = [str(k % 40) if k % 3 else "unknown" + "abcdefgh"[k % 8] for k in range(300)]
-        (found,) = th.check(X.assign(age=mixed), y).of("mixed kinds")
+        (found,) = th.check(X.assign(age=mixed), y).of("numbers")
         assert found.columns == ("age",)
 
 

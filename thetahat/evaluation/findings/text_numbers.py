@@ -31,7 +31,7 @@ def _read(column: CheckedColumn) -> Finding | None:
             f"{listed([repr(each) for each in unread], 3)}."
         )
     return Finding(
-        "text numbers",
+        "numbers",
         "warning" if unread else "note",
         what,
         "As text, every number is a category of its own, and its order is lost.",
@@ -51,7 +51,7 @@ def _mixed(column: CheckedColumn) -> Finding | None:
         return None
     words = [level for level in column.levels if not _is_number(level)]
     return Finding(
-        "mixed kinds",
+        "numbers",
         "warning",
         f"{column.name} mixes numbers and words: {plain:,} of {len(column.levels):,} distinct "
         f"values are numbers, others are {listed([repr(each) for each in words], 3)}.",
