@@ -176,7 +176,9 @@ def lines(findings: Findings, *, color: bool = False, width: int = 96) -> list[s
 
 def _wrapped(text: str, width: int) -> list[str]:
     indent = "  " * text.startswith("→")
-    return textwrap.wrap(printable(text), max(20, width - 11), subsequent_indent=indent) or [""]
+    return textwrap.wrap(
+        printable(text), max(20, width - 11), subsequent_indent=indent, break_on_hyphens=False
+    ) or [""]
 
 
 def group_of(problem: Problem, asked: Asked) -> Array | None:

@@ -138,7 +138,7 @@ def try_models(
         if not splits.are_shuffled and order.group is None:
             otherwise = _if_shuffled(problem, models, comparison, cv, seed)
             if otherwise:
-                notes.append(otherwise)
+                console.say(f"note: {otherwise}")
                 findings = with_remark(findings, splits, otherwise)
     later = replace(findings, found=by_severity(afterwards(problem, comparison)))
     _say(later, console)

@@ -93,6 +93,11 @@ class TestAlike:
         (found,) = th.check(X, y).of("alike")
         assert found.columns == ("b", "inches", "colour", "farbe")
 
+    def test_numbers_of_rows_and_their_dates(self):
+        X, y, _ = rows()
+        X = X.assign(id=np.arange(300), date=pd.date_range("2020-01-01", periods=300))
+        assert th.check(X, y).of("alike") == ()
+
     def test_correlated_columns_that_differ(self):
         X, y, _ = rows()
         X["d"] = X["b"] + 0.2 * X["c"]

@@ -6,7 +6,9 @@ import numpy as np
 
 from thetahat.evaluation.findings.design import plain_matrix
 from thetahat.evaluation.findings.finding import Finding, listed
+from thetahat.evaluation.findings.identifiers import is_identifier
 from thetahat.evaluation.findings.table import CheckedTable
+from thetahat.evaluation.findings.time_order import is_time
 
 SAME = 0.999
 """Absolute correlation from which two columns count as the same."""
@@ -35,7 +37,14 @@ def find_alike(table: CheckedTable) -> list[Finding]:
 
 
 def _correlated(table: CheckedTable) -> list[tuple[str, str]]:
-    numbers = [c for c in table.columns if c.is_number and c.n_distinct > 2][:MOST_COLUMNS]
+    numbers = [
+        column
+        for column in table.columns
+        if column.is_number
+        and column.n_distinct > 2
+        and not is_identifier(column)
+        and not is_time(column)
+    ][:MOST_COLUMNS]
     if len(numbers) < 2 or table.n_rows < 10:
         return []
     step = max(1, table.n_rows // MOST_ROWS)

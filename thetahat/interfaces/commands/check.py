@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
             "rows": problem.n_rows,
             "target": problem.target,
             "task": problem.task,
+            "severe": len(found.severe),
             "findings": [each.as_data(first_row=1) for each in found],
         }
         console.result(json.dumps(data, indent=2, ensure_ascii=False))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from thetahat.evaluation.findings.finding import Finding, Findings
+
+_OPTION = re.compile(r"(--[a-z-]+)")
+"""An option of the command line, which must not be broken at its hyphens."""
 
 
 def findings_section(findings: Findings) -> str:
@@ -30,8 +34,9 @@ def findings_section(findings: Findings) -> str:
 def _finding(found: Finding) -> str:
     where = found.where(first_row=1)
     place = f'<p class="quiet">{escape(where)}</p>' if where else ""
+    action = _OPTION.sub(r"<code>\1</code>", escape(found.action))
     return (
         f'<div class="finding {found.severity}"><p><span class="tag">{found.severity}</span> '
         f"{escape(found.check)}: <b>{escape(found.what)}</b></p><p>{escape(found.why)}</p>"
-        f"<p>→ {escape(found.action)}</p>{place}</div>"
+        f"<p>→ {action}</p>{place}</div>"
     )
