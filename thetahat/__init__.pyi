@@ -20,6 +20,7 @@ from thetahat.evaluation.curves.stages import staged_curve as staged_curve
 from thetahat.evaluation.curves.threshold import best_threshold as best_threshold
 from thetahat.evaluation.dependence import partial_dependence as partial_dependence
 from thetahat.evaluation.evaluate import evaluate as evaluate
+from thetahat.evaluation.findings.check import check as check
 from thetahat.evaluation.holdout import HoldOut as HoldOut
 from thetahat.evaluation.importance import importances as importances
 from thetahat.evaluation.regression_errors import regression_errors as regression_errors
@@ -444,6 +445,7 @@ __all__ = [
     "boolean_complement",
     "bootstrap",
     "calibration_curve",
+    "check",
     "compare",
     "config",
     "confusion",

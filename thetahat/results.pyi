@@ -14,6 +14,8 @@ from thetahat.evaluation.curves.stages import StagedCurve as StagedCurve
 from thetahat.evaluation.curves.threshold import Threshold as Threshold
 from thetahat.evaluation.dependence import PartialDependence as PartialDependence
 from thetahat.evaluation.evaluate import Evaluation as Evaluation
+from thetahat.evaluation.findings.finding import Finding as Finding
+from thetahat.evaluation.findings.finding import Findings as Findings
 from thetahat.evaluation.importance import Importances as Importances
 from thetahat.evaluation.pairs import Pair as Pair
 from thetahat.evaluation.regression_errors import RegressionErrors as RegressionErrors
@@ -57,6 +59,8 @@ __all__ = [
     "Elbow",
     "Evaluation",
     "FileDescription",
+    "Finding",
+    "Findings",
     "Halfspace",
     "Importances",
     "LikelihoodRatio",

@@ -90,6 +90,11 @@ class TestProblems:
         assert pose(whole, "stars").task == "classification"
         assert pose(whole, "stars", task="regression").task == "regression"
 
+    def test_numbers_as_classes_keep_their_values(self, houses):
+        halves = houses.with_columns(pl.Series("stars", [0.5, 0.75, 1e300, 2.0] * 60))
+        y = pose(halves, "stars", task="classification").y
+        assert set(y) == {"0.5", "0.75", "1e+300", "2.0"}
+
     def test_identifiers_and_constants_are_left_out(self, houses):
         kinds = pose(houses, "price").kinds
         assert "id" not in kinds
@@ -103,7 +108,8 @@ class TestProblems:
         )
         problem = pose(leaky, "sold")
         assert "was_sold" not in problem.kinds
-        assert any("was_sold is a copy of sold" in note for note in problem.notes)
+        left_out = {each.name: each.reason for each in problem.columns if each.kind == "drop"}
+        assert left_out["was_sold"] == "a copy of the target sold"
         assert "was_sold" in pose(leaky, "sold", keep=("was_sold",)).kinds
 
     def test_rows_without_a_target_are_left_out_and_said(self, houses):

@@ -1,8 +1,8 @@
 """The command ``thetahat``.
 
-Exit codes: 0 success; 1 error, with the reason on stderr in one line; 2 wrong usage; 130
-interrupted; 141 the output was closed (the code that shells report for a program that writes into a
-closed pipe).
+Exit codes: 0 success; 1 error, with the reason on stderr in one line, or a severe finding of
+``check``; 2 wrong usage; 3 nothing was learnt (``fit``); 130 interrupted; 141 the output was
+closed (the code that shells report for a program that writes into a closed pipe).
 
 Commands import what they need when they run, so that simple ones start quickly.
 """
@@ -20,6 +20,7 @@ from thetahat.foundation.errors import ThetahatError
 from thetahat.foundation.printable import printable
 from thetahat.interfaces.commands import (
     bound,
+    check,
     compare,
     explain,
     fit,
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without θ shows "?" instead
     try:
-        arguments.run(arguments)
+        code = arguments.run(arguments)
         sys.stdout.flush()
     except ThetahatError as refusal:
         reason = printable(" ".join(str(refusal).split()))
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
-    return 0
+    return int(code or 0)
 
 
 def _let_go_of_output() -> None:
@@ -87,6 +88,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"thetahat {thetahat.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (compare, fit, predict, inspect, explain, methods, bound, lab):
+    for command in (compare, check, fit, predict, inspect, explain, methods, bound, lab):
         command.add(commands)
     return parser

@@ -30,6 +30,19 @@ class Console:
         if not self.quiet:
             print(printable(text, keep="\n\t"), file=sys.stderr)
 
+    def warn(self, text: str) -> None:
+        """Print a warning, also if only results are wanted."""
+        print(printable(text), file=sys.stderr)
+
+    def styled(self, lines: Sequence[str], *, aside: bool = False) -> None:
+        """Print lines with their colours, as results, or aside as further information.
+
+        Text from files in them must have passed `printable`.
+        """
+        if not (aside and self.quiet):
+            for line in lines:
+                print(line, file=sys.stderr if aside else sys.stdout)
+
     def table(
         self, headers: Sequence[str], rows: Sequence[Sequence[str]], *, best: int = -1
     ) -> None:

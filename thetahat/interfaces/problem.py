@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ FEW_NUMBERS = 10
 FEW_CLASSES = 20
 """Up to this number they are treated as classes for any number of rows."""
 MOST_CLASSES = 100
+LARGEST_LABEL = 2**53
+"""Larger whole numbers are not exact as floating point."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Problem:
     """All columns except the target, including those left out."""
     notes: list[str]
     """Notes about the data that affect how far the results can be trusted."""
+    rows: Array
+    """The numbers of the rows in the file, counted from 0."""
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -77,6 +81,7 @@ def pose(
         table.select(target), {target: kinds.pop(target)} if target in kinds else {}
     )
     notes = [*goal[0].warnings]
+    rows = np.arange(table.height)
     values, missing = goal[0].values, goal[0].values.null_count()
     if missing == len(values):
         raise DataError(f"The target {target!r} is missing in all {len(values):,} rows.")
@@ -86,6 +91,7 @@ def pose(
             f"{'is' if missing == 1 else 'are'} left out"
         )
         table = table.filter(values.is_not_null())
+        rows = rows[values.is_not_null().to_numpy()]
         values = values.drop_nulls()
     if values.n_unique() == 1:
         raise DataError(
@@ -98,14 +104,16 @@ def pose(
     if not features.width:
         raise DataError(f"{target!r} is the only column. Add columns to predict it from.")
     columns = [_kept(found, keep) for found in find_columns(features, kinds)]
-    columns = [_without_leak(found, values, target, keep, notes) for found in columns]
-    for found in columns:
-        notes.extend(found.warnings)
+    n_distinct = table.n_unique()
+    columns = [_without_copy(found, values, target, keep, n_distinct) for found in columns]
     require_columns(columns)
-    X = typed(columns)
     if found_task == "classification":
-        X, y = _without_single_classes(X, y, notes)
-    return Problem(target, found_task, reason, X, y, columns, notes)
+        held = _without_single_classes(y, notes)
+        if not held.all():
+            kept = pl.Series(held)
+            columns = [replace(found, values=found.values.filter(kept)) for found in columns]
+            y, rows = y[held], rows[held]
+    return Problem(target, found_task, reason, typed(columns), y, columns, notes, rows)
 
 
 def require_target(table: Any, target: str) -> None:
@@ -159,7 +167,10 @@ def _targets(values: Any, task: str, target: str) -> Array:
             + (", or use --task regression." if values.dtype == pl.Float64 else ".")
         )
     if values.dtype == pl.Float64:
-        return values.cast(pl.Int64).to_numpy()
+        numbers = values.to_numpy()
+        if (numbers == np.round(numbers)).all() and np.abs(numbers).max() <= LARGEST_LABEL:
+            return numbers.astype(np.int64)
+        return np.array([str(number) for number in numbers.tolist()])
     return np.asarray(values.cast(pl.String).to_list())
 
 
@@ -173,42 +184,30 @@ def _kept(found: ColumnFinding, keep: tuple[str, ...]) -> ColumnFinding:
     )
 
 
-def _without_leak(
-    found: ColumnFinding, target: Any, name: str, keep: tuple[str, ...], notes: list[str]
+def _without_copy(
+    found: ColumnFinding, target: Any, name: str, keep: tuple[str, ...], n_distinct: int
 ) -> ColumnFinding:
-    """Leave out a column that equals the target, and report one that determines it."""
+    """Leave out a column that equals the target, value by value.
+
+    Copies of rows repeat their values, so only distinct rows count.
+    """
     if found.kind in ("drop", "text") or found.name in keep:
         return found
     pairs = pl.DataFrame({"column": found.values, "target": target}).drop_nulls().unique()
     n_values = pairs["column"].n_unique()
-    if len(pairs) != n_values or n_values < 2 or n_values > len(target) / 2:
+    if len(pairs) != n_values or n_values < 2 or n_values > n_distinct / 2:
         return found
     if pairs["target"].n_unique() == n_values and n_values == target.n_unique():
-        notes.append(
-            f"{found.name} is a copy of {name} (each value corresponds to one value of {name}) and "
-            f"is left out; use --keep {found.name} to keep it"
-        )
-        return ColumnFinding(
-            found.name,
-            "drop",
-            found.values,
-            f"a copy of the target {name}",
-            found.n_missing,
-            found.n_distinct,
-        )
-    notes.append(
-        f"{found.name} alone determines {name} in every row: make sure that it is known before "
-        f"{name} is"
-    )
+        return replace(found, kind="drop", reason=f"a copy of the target {name}")
     return found
 
 
-def _without_single_classes(X: Any, y: Array, notes: list[str]) -> tuple[Any, Array]:
-    """Leave out classes with a single row, which cannot be both trained and tested."""
+def _without_single_classes(y: Array, notes: list[str]) -> Array:
+    """The rows (a mask) without classes of a single row, which cannot be trained and tested."""
     classes, counts = np.unique(y, return_counts=True)
     single = classes[counts < 2]
     if not single.size:
-        return X, y
+        return np.ones(len(y), dtype=bool)
     held = ~np.isin(y, single)
     if len(classes) - single.size < 2:
         raise DataError(
@@ -220,4 +219,4 @@ def _without_single_classes(X: Any, y: Array, notes: list[str]) -> tuple[Any, Ar
         f"({', '.join(map(str, single[:3]))}{', …' if single.size > 3 else ''}) "
         f"{'is' if single.size == 1 else 'are'} left out"
     )
-    return X.filter(pl.Series(held)), y[held]
+    return held

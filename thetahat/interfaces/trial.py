@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from thetahat.evaluation.compare import Comparison, compare
+from thetahat.evaluation.evaluate import evaluate
+from thetahat.evaluation.findings.classes import suitable_metric
+from thetahat.evaluation.findings.finding import Findings, by_severity
+from thetahat.evaluation.findings.table import CheckedTable
 from thetahat.foundation.errors import DataError
-from thetahat.interfaces.console import Console
+from thetahat.interfaces.afterwards import afterwards
+from thetahat.interfaces.console import Console, color_wanted
+from thetahat.interfaces.findings import findings_of, group_of, lines, table_of, with_remark
 from thetahat.interfaces.problem import Problem
+from thetahat.interfaces.splits import Asked, Splits, plan_splits
 from thetahat.interfaces.spread import pipelines
 
+PATIENCE = 60.0
+"""Seconds of fitting up to which the best model is also scored on shuffled folds."""
 UNITS = {"accuracy": (100.0, "%"), "roc_auc": (1.0, ""), "r2": (1.0, "")}
 
 
@@ -26,7 +37,13 @@ class Trial:
     models: dict[str, Any]
     comparison: Comparison
     notes: list[str]
-    cv: int
+    splits: Splits
+    findings: Findings
+
+    @property
+    def cv(self) -> int:
+        """The number of folds."""
+        return self.splits.n_folds
 
     @property
     def metric(self) -> str:
@@ -35,6 +52,14 @@ class Trial:
     @property
     def best(self) -> str:
         return self.comparison.best
+
+    @property
+    def doubt(self) -> str:
+        """A warning about the scores if there are severe findings; "" otherwise."""
+        count = len(self.findings.severe)
+        if not count:
+            return ""
+        return f"Do not rely on these scores before the {_severe(count)} been looked at."
 
     @property
     def sentences(self) -> list[str]:
@@ -79,14 +104,24 @@ def try_models(
     cv: int = 5,
     scoring: str | None = None,
     seed: int = 0,
+    order: Asked | None = None,
+    test: CheckedTable | None = None,
 ) -> Trial:
-    """Fit and compare the models on the same folds."""
+    """Look at the rows, then fit and compare the models on the same folds."""
+    order = order or Asked()
     models = pipelines(problem.task, problem.kinds, asked, seed)
     if len(models) < 2:
         models = {**_baseline(problem), **models}
     notes: list[str] = []
-    folds = _folds(problem, cv, notes)
-    scoring = scoring or ("accuracy" if problem.task == "classification" else "r2")
+    table = table_of(problem, order)
+    cv = _folds(problem, cv, notes)
+    splits = plan_splits(table, cv, order, seed, group_of(problem, order))
+    findings = findings_of(problem, table, order, splits, test)
+    _say(findings, console)
+    if not splits.are_shuffled:
+        console.say(f"folds: {splits.words}")
+    if scoring is None:
+        scoring = _metric(problem, table, splits)
     with console.progress("fitting") as progress, warnings.catch_warnings():
         # Warnings of fits come back with their results; one warning per fold is too much here.
         warnings.simplefilter("ignore")
@@ -94,12 +129,66 @@ def try_models(
             models,
             problem.X,
             problem.y,
-            cv=folds,
+            cv=splits.folds,
             scoring=scoring,
+            groups=splits.groups,
             random_state=seed,
             progress=progress,
         )
-    return Trial(problem, models, comparison, notes, folds)
+        if not splits.are_shuffled and order.group is None:
+            otherwise = _if_shuffled(problem, models, comparison, cv, seed)
+            if otherwise:
+                console.say(f"note: {otherwise}")
+                findings = with_remark(findings, splits, otherwise)
+    later = replace(findings, found=by_severity(afterwards(problem, comparison)))
+    _say(later, console)
+    findings = replace(findings, found=by_severity([*later, *findings]))
+    return Trial(problem, models, comparison, notes, splits, findings)
+
+
+def _if_shuffled(
+    problem: Problem, models: dict[str, Any], comparison: Comparison, cv: int, seed: int
+) -> str:
+    """The score that the best model would seem to have on shuffled folds; "" if that takes long."""
+    best = comparison.evaluations[comparison.best]
+    if cv * best.fit_seconds.max() > PATIENCE:
+        return ""
+    metric = comparison.metric
+    seeming = evaluate(
+        models[comparison.best], problem.X, problem.y, cv=cv, scoring=metric, random_state=seed
+    )
+    scale, unit = UNITS.get(metric, (1.0, ""))
+    sign = -scale if metric.startswith("neg_") else scale
+    seeming_score, score = (
+        f"{sign * each.scores[metric].mean():.4g}{unit}" for each in (seeming, best)
+    )
+    if seeming_score == score:
+        return ""
+    return (
+        f"with shuffled folds, {comparison.best} would seem to have {metric.removeprefix('neg_')} "
+        f"{seeming_score} instead of {score}"
+    )
+
+
+def _say(findings: Findings, console: Console) -> None:
+    """Print what was found in the rows."""
+    width = min(100, shutil.get_terminal_size((100, 20)).columns)
+    if len(findings):
+        console.say(f"findings: {findings.summary}")
+        console.styled(lines(findings, color=color_wanted(sys.stderr), width=width), aside=True)
+
+
+def _metric(problem: Problem, table: CheckedTable, splits: Splits) -> str:
+    """The score by default; rankings need at least two classes in every fold."""
+    if problem.task == "regression":
+        return "r2"
+    held = [] if isinstance(splits.folds, int) else [fold[1] for fold in splits.folds]
+    one_class = any((problem.y[rows] == problem.y[rows[0]]).all() for rows in held)
+    return "accuracy" if one_class else suitable_metric(table)
+
+
+def _severe(count: int) -> str:
+    return "severe finding has" if count == 1 else f"{count} severe findings have"
 
 
 def _baseline(problem: Problem) -> dict[str, Any]:

@@ -22,6 +22,8 @@ def add(commands: Any) -> None:
     )
     options.add_data(parser)
     options.add_columns(parser)
+    options.add_order(parser)
+    options.add_test(parser)
     parser.add_argument("--models", help="names separated by commas (default: the usual ones)")
     parser.add_argument("--cv", type=int, default=5, help="number of folds (default 5)")
     parser.add_argument("--scoring", help="name of a scikit-learn metric (accuracy, r2, ...)")
@@ -48,6 +50,8 @@ def run(arguments: argparse.Namespace) -> None:
         cv=arguments.cv,
         scoring=arguments.scoring,
         seed=arguments.seed,
+        order=options.order_asked_for(arguments),
+        test=further_rows(problem, arguments),
     )
     for note in trial.notes:
         console.say(f"note: {note}")
@@ -63,6 +67,8 @@ def run(arguments: argparse.Namespace) -> None:
     console.result()
     for sentence in trial.sentences:
         console.result(sentence)
+    if trial.findings.severe:
+        console.result(trial.doubt)
     if arguments.report:
         console.result(f"report: {arguments.report}")
 
@@ -76,7 +82,7 @@ def read_problem(arguments: argparse.Namespace, console: Console) -> Any:
         read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding),
         arguments.target,
         task=arguments.task,
-        kinds=options.kinds_asked_for(arguments),
+        kinds=options.kinds_asked_for(arguments) | _group_left_out(arguments),
         keep=tuple(arguments.keep),
     )
     name = "standard input" if arguments.data == "-" else arguments.data
@@ -99,6 +105,23 @@ def read_problem(arguments: argparse.Namespace, console: Console) -> Any:
     return problem
 
 
+def further_rows(problem: Any, arguments: argparse.Namespace) -> Any:
+    """The rows of --test, with the columns and kinds of the problem; None without it."""
+    if not arguments.test:
+        return None
+    from thetahat.interfaces.findings import further_table
+    from thetahat.interfaces.tables.reading import read_table
+
+    table = read_table(arguments.test, delimiter=arguments.delimiter, encoding=arguments.encoding)
+    return further_table(problem, table)
+
+
+def _group_left_out(arguments: argparse.Namespace) -> dict[str, str]:
+    """The column that names the groups is not a column to predict from."""
+    group = getattr(arguments, "group", None)
+    return {} if group is None else {group: "drop"}
+
+
 def as_data(trial: Any, arguments: argparse.Namespace) -> dict[str, Any]:
     """The result as plain values."""
     problem = trial.problem
@@ -109,6 +132,8 @@ def as_data(trial: Any, arguments: argparse.Namespace) -> dict[str, Any]:
         "task": problem.task,
         "metric": trial.metric,
         "folds": trial.cv,
+        "splits": trial.splits.words,
+        "findings": [each.as_data(first_row=1) for each in trial.findings],
         "columns": {
             found.name: {
                 "kind": found.kind,

@@ -11,6 +11,8 @@ from typing import Any
 from thetahat.interfaces.commands import options
 from thetahat.interfaces.console import Console
 
+NOTHING_LEARNT = 3
+
 
 def add(commands: Any) -> None:
     """Add the command and its options."""
@@ -22,6 +24,7 @@ def add(commands: Any) -> None:
     )
     options.add_data(parser)
     options.add_columns(parser)
+    options.add_order(parser)
     parser.add_argument("--model", help="name of the model (default: the best of several)")
     parser.add_argument("--output", "-o", required=True, metavar="FILE", help="file to write")
     parser.add_argument(
@@ -32,8 +35,8 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Read the table, choose a model, fit and save it."""
+def run(arguments: argparse.Namespace) -> int:
+    """Read the table, choose a model, fit and save it, and return the exit code."""
     from thetahat.foundation.atomic_file import require_place
     from thetahat.interfaces.commands.compare import read_problem
     from thetahat.interfaces.trial import try_models
@@ -43,7 +46,14 @@ def run(arguments: argparse.Namespace) -> None:
     require_place(arguments.output)
     problem = read_problem(arguments, console)
     asked = [arguments.model] if arguments.model else None
-    trial = try_models(problem, console, asked=asked, cv=arguments.cv, seed=arguments.seed)
+    trial = try_models(
+        problem,
+        console,
+        asked=asked,
+        cv=arguments.cv,
+        seed=arguments.seed,
+        order=options.order_asked_for(arguments),
+    )
     chosen = trial.best
     if arguments.model:
         chosen = next(name for name in trial.models if not name.startswith("always"))
@@ -65,9 +75,17 @@ def run(arguments: argparse.Namespace) -> None:
         "notations": problem.notations,
     }
     save(model, arguments.output, notes=notes)
+    constant = _is_constant(model, problem.X)
+    learnt = not constant or (bool(arguments.model) and chosen.startswith("always"))
+    if constant:
+        console.warn(
+            f"nothing was learnt: {chosen} predicts the same for every row, so {arguments.output} "
+            "holds a constant"
+        )
     if arguments.json:
-        console.result(json.dumps({"model": chosen, "file": arguments.output, **notes}, indent=2))
-        return
+        data = {"model": chosen, "file": arguments.output, "learnt": learnt, **notes}
+        console.result(json.dumps(data, indent=2))
+        return 0 if learnt else NOTHING_LEARNT
     if not arguments.model:
         for sentence in trial.sentences[:1]:
             console.say(sentence)
@@ -75,3 +93,15 @@ def run(arguments: argparse.Namespace) -> None:
         f"{arguments.output}: {chosen}, {trial.metric} {score}; trained on {problem.n_rows:,} rows "
         f"in {time.perf_counter() - begun:.2g} s"
     )
+    return 0 if learnt else NOTHING_LEARNT
+
+
+def _is_constant(model: Any, X: Any) -> bool:
+    """Whether a fitted model predicts the same for the training rows, with equal certainty."""
+    import numpy as np
+
+    said = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
+    if said.dtype.kind != "f":
+        return bool((said == said[:1]).all())
+    spread = np.ptp(said, axis=0)
+    return bool((spread <= 1e-9 * np.abs(said).max(axis=0)).all())

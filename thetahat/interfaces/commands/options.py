@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from thetahat.foundation.errors import ParameterError
 
@@ -44,6 +45,38 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         help="keep a column that would be left out as an identifier or a copy of the target "
         "(repeatable)",
     )
+
+
+def add_order(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the order and the groups of the rows."""
+    parser.add_argument(
+        "--time",
+        metavar="COLUMN",
+        help="train on earlier rows and predict later ones, in the order of this column "
+        "(default: a column of dates, if the order carries information)",
+    )
+    parser.add_argument(
+        "--no-time", action="store_true", help="shuffle the rows even if their order matters"
+    )
+    parser.add_argument(
+        "--group",
+        metavar="COLUMN",
+        help="keep rows with the same value of this column in one fold; models do not use it",
+    )
+
+
+def add_test(parser: argparse.ArgumentParser) -> None:
+    """Add the option for further rows, which are compared with the table."""
+    parser.add_argument(
+        "--test", metavar="FILE", help="table of rows to predict, checked for other distributions"
+    )
+
+
+def order_asked_for(arguments: argparse.Namespace) -> Any:
+    """What the user says about the order and the groups of the rows."""
+    from thetahat.interfaces.splits import Asked
+
+    return Asked(arguments.time, arguments.group, arguments.no_time)
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

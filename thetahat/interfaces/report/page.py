@@ -20,6 +20,7 @@ from thetahat.foundation.types import Array
 from thetahat.interfaces.console import Console
 from thetahat.interfaces.explanation import Explanation, explain
 from thetahat.interfaces.report import pictures
+from thetahat.interfaces.report.findings import findings_section
 from thetahat.interfaces.report.svg import interval_row, sparkline
 from thetahat.interfaces.trial import UNITS, Trial
 from thetahat.persistence.model_file import versions
@@ -38,7 +39,13 @@ def write_report(trial: Trial, path: str, data: str, console: Console) -> None:
         console.say(f"explaining {trial.best}")
         best = trial.models[trial.best]
         held = evaluate(
-            best, problem.X, problem.y, cv=trial.cv, scoring=trial.metric, keep_models=True
+            best,
+            problem.X,
+            problem.y,
+            cv=trial.splits.folds,
+            scoring=trial.metric,
+            groups=trial.splits.groups,
+            keep_models=True,
         )
         best.fit(problem.X, problem.y)
         unseen = [(fit.estimator, problem.X[fit.rows], problem.y[fit.rows]) for fit in held.fits]
@@ -55,6 +62,7 @@ def page(trial: Trial, data: str, held: Evaluation, found: Explanation) -> str:
     body = "".join(
         [
             _header(trial, name),
+            findings_section(trial.findings),
             _models(trial),
             _goodness(trial, held),
             _explanation(trial, found),
@@ -75,12 +83,13 @@ def _header(trial: Trial, name: str) -> str:
     problem = trial.problem
     used = sum(found.kind != "drop" for found in problem.columns)
     sentences = trial.sentences
+    doubt = f'<p class="doubt">{escape(trial.doubt)}</p>' if trial.doubt else ""
     also = "".join(f'<p class="also">{escape(_sentence(each))}</p>' for each in sentences[1:])
     return (
         f"<header><h1>{escape(problem.target)} <span class='quiet'>in {escape(name)}</span></h1>"
         f'<p class="facts">{problem.task} · {problem.n_rows:,} rows · {used} columns · '
-        f"{len(trial.models)} models · {trial.cv} folds</p>"
-        f'<p class="verdict">{escape(_sentence(sentences[0]))}</p>{also}</header>'
+        f"{len(trial.models)} models · {escape(trial.splits.words)}</p>"
+        f'<p class="verdict">{escape(_sentence(sentences[0]))}</p>{also}{doubt}</header>'
     )
 
 
@@ -109,7 +118,8 @@ def _models(trial: Trial) -> str:
     return (
         f"<h2>Models</h2><table><thead><tr><th>model</th><th></th>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
-        f'<p class="quiet">{escape(trial.metric)} on held-out rows, mean over {trial.cv} folds; '
+        f'<p class="quiet">{escape(trial.metric)} on held-out rows, mean over '
+        f"{escape(trial.splits.words)}; "
         f"the bar is the {intervals[0].level:.0%} interval ({escape(method)})."
         "</p>"
     )
@@ -117,29 +127,33 @@ def _models(trial: Trial) -> str:
 
 def _goodness(trial: Trial, held: Evaluation) -> str:
     problem = trial.problem
-    assert held.predictions is not None
+    rows, predicted, certainties = _held_out(held)
+    y = problem.y[rows]
     if problem.task == "regression":
         drawn = [
             (
                 "Predicted and true values",
                 "Each dot is a held-out row. On the line, the prediction is exact.",
-                pictures.predicted_against_true(problem.y, held.predictions, problem.target),
+                pictures.predicted_against_true(y, predicted, problem.target),
             ),
             (
                 "Errors",
-                _typical_error(problem.y, held.predictions, problem.target),
-                pictures.residuals(problem.y, held.predictions, problem.target),
+                _typical_error(y, predicted, problem.target),
+                pictures.residuals(y, predicted, problem.target),
             ),
         ]
         return f"<h2>How good is {escape(trial.best)}?</h2>{_figures(drawn)}"
     drawn = []
-    classes = np.unique(problem.y)
-    shares = _probabilities(held, len(problem.y), classes)
+    classes = np.unique(y)
+    shares = _probabilities(held, len(problem.y), np.unique(problem.y))
+    if len(classes) < 2:
+        shares = None
+    shares = None if shares is None else shares[rows]
     if len(classes) == 2:
-        scores = held.certainties if shares is None else shares[:, 1]
+        scores = certainties if shares is None else shares[:, 1]
         if scores is not None:
             of_last = scores[:, -1] if np.ndim(scores) == 2 else scores
-            curve = roc_curve(problem.y, of_last, positive=classes[1])
+            curve = roc_curve(y, of_last, positive=classes[1])
             area = curve.area
             caption = (
                 f"Share of {classes[1]} found (true positive rate) against the false positive "
@@ -149,14 +163,24 @@ def _goodness(trial: Trial, held: Evaluation) -> str:
             drawn.append(("ROC curve", caption, pictures.roc(curve)))
     if shares is not None:
         label = classes[-1]
-        calibration = calibration_curve(problem.y, shares[:, -1], positive=label)
+        calibration = calibration_curve(y, shares[:, -1], positive=label)
         caption = (
             f"Share of rows that are {label}, for rows with predicted probability p. On the line, "
             "the two are equal."
         )
         drawn.append(("Calibration", caption, pictures.calibration(calibration)))
-    table = _confusion(problem.y, held.predictions) if len(classes) <= MOST_CLASSES else ""
+    table = _confusion(y, predicted) if len(classes) <= MOST_CLASSES else ""
     return f"<h2>How good is {escape(trial.best)}?</h2>{_figures(drawn)}{table}"
+
+
+def _held_out(held: Evaluation) -> tuple[Array, Array, Array | None]:
+    """The rows that were held out, with predictions and certainties; not all are, in time order."""
+    rows = np.concatenate([fit.rows for fit in held.fits])
+    order = np.argsort(rows, kind="stable")
+    predicted = np.concatenate([fit.predictions for fit in held.fits])[order]
+    parts = [fit.certainty for fit in held.fits if fit.certainty is not None]
+    alike = len(parts) == len(held.fits) and len({part.shape[1:] for part in parts}) == 1
+    return rows[order], predicted, np.concatenate(parts)[order] if alike else None
 
 
 def _typical_error(y: Array, predicted: Array, target: str) -> str:
@@ -174,9 +198,11 @@ def _probabilities(held: Evaluation, n: int, classes: Array) -> Array | None:
         model = fit.estimator
         if fit.certainty is None or not hasattr(model, "predict_proba"):
             return None
+        if np.ndim(fit.certainty) == 2 and fit.certainty.shape[1] != len(classes):
+            return None
         if np.ndim(fit.certainty) == 2 and np.allclose(np.sum(fit.certainty, axis=1), 1.0):
             shares[fit.rows] = fit.certainty
-        elif np.ndim(fit.certainty) == 1:
+        elif all(np.ndim(each.certainty) == 1 for each in held.fits):
             return _from_log_odds(held, n)
         else:
             return None

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from thetahat.data.columns.quantities import notation, numbers_in, unit_of
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.models.preprocessing.table_vectorizer import WORDS_OF_TEXT
 
@@ -28,9 +29,10 @@ DATE_FORMATS = (
     "%m/%d/%Y",
     "%d/%m/%Y",
 )
+QUANTITIES_TRIED = 200
+"""Number of values that are tried as numbers with units before the whole column is."""
 DATES_TRIED = 50
 """Number of values that are tried as dates before the whole column is."""
-DECIMAL_COMMA = "decimal comma"
 ORDERED = (
     ("very low", "low", "medium", "high", "very high"),
     ("low", "mid", "high"),
@@ -58,7 +60,7 @@ class ColumnFinding:
     n_distinct: int
     warnings: tuple[str, ...] = field(default=())
     written: str = ""
-    """Notation of text: the layout of dates, or decimal commas; "" for the usual notation."""
+    """Notation of text: layout of dates, decimal commas, units; "" for the usual notation."""
 
 
 def find_columns(table: Any, asked: Mapping[str, str] | None = None) -> list[ColumnFinding]:
@@ -110,16 +112,17 @@ def _find(column: Any, asked: str | None) -> ColumnFinding:
     if asked is not None:
         written = _notation(column, asked)
         values = retyped(column, asked, written)
-        lost = values.null_count() - missing
-        warnings = (_lost_values(column, values, asked),) if lost else ()
+        if values.null_count() > missing:
+            raise DataError(
+                f"--kind {column.name}={asked}: {_lost(column, values, asked)}. Correct them in "
+                f"the file, or use --kind {column.name}=categorical."
+            )
         return replace(
             found,
             kind=asked,
             values=values,
             reason="as requested",
             written=written,
-            warnings=warnings,
-            n_missing=values.null_count(),
         )
     if distinct == 0:
         return replace(found, kind="drop", reason="no values")
@@ -199,7 +202,9 @@ def _numbers_or_identifier(found: ColumnFinding) -> ColumnFinding:
     )
     if counts:
         return replace(found, kind="drop", reason="looks like an identifier: it counts the rows")
-    return replace(found, kind="numeric", reason=f"numbers, {found.n_distinct:,} distinct")
+    unit = unit_of(found.written)
+    what = f"numbers in {unit}" if unit else "numbers"
+    return replace(found, kind="numeric", reason=f"{what}, {found.n_distinct:,} distinct")
 
 
 def _as_text(column: Any) -> Any:
@@ -223,7 +228,13 @@ def _notation(column: Any, kind: str) -> str:
     if column.dtype != pl.String:
         return ""
     if kind == "numeric":
-        return max(("", DECIMAL_COMMA), key=lambda way: _n_read(_as_numbers(column, way)))
+        present = column.drop_nulls()
+        first = present.head(QUANTITIES_TRIED)
+        if _n_read(_as_numbers(present, "")) == len(present):
+            return ""
+        if not _n_read(_as_numbers(first, notation(first.to_list()))):
+            return ""
+        return notation(present.unique(maintain_order=True).to_list())
     if kind == "date":
         return max(DATE_FORMATS, key=lambda way: _n_read(_as_dates(column, way)))
     return ""
@@ -236,10 +247,11 @@ def _n_read(values: Any) -> int:
 def _as_numbers(column: Any, written: str) -> Any:
     if column.dtype != pl.String:
         return column.cast(pl.Float64, strict=False)
-    text = column.str.strip_chars()
-    if written == DECIMAL_COMMA:
-        text = text.str.replace(",", ".", literal=True)
-    return text.cast(pl.Float64, strict=False)
+    if not written:
+        return column.str.strip_chars().cast(pl.Float64, strict=False)
+    values = column.drop_nulls().unique(maintain_order=True).to_list()
+    read = pl.Series(numbers_in(values, written), dtype=pl.Float64).fill_nan(None)
+    return column.replace_strict(values, read, default=None, return_dtype=pl.Float64)
 
 
 def _as_dates(column: Any, written: str) -> Any:
@@ -262,13 +274,20 @@ def _known_order(present: Any) -> list[str]:
 
 def _lost_values(column: Any, values: Any, kind: str) -> str:
     """A note on values that are invalid for the kind of the column, with the first one."""
+    return (
+        f"{column.name}: {_lost(column, values, kind)} and are treated as missing; use --kind "
+        f"{column.name}=categorical to keep them"
+    )
+
+
+def _lost(column: Any, values: Any, kind: str) -> str:
     lost = values.is_null() & column.is_not_null()
     row = int(lost.arg_max())
     what = {"numeric": "numbers", "date": "dates"}.get(kind, kind)
+    one = int(lost.sum()) == 1
     return (
-        f"{column.name}: {int(lost.sum()):,} of {len(column):,} values are not {what} (first "
-        f"{column[row]!r} in row {row + 1}) and are treated as missing; use --kind "
-        f"{column.name}=categorical to keep them"
+        f"{int(lost.sum()):,} of {len(column):,} values {'is' if one else 'are'} not {what} (first "
+        f"{column[row]!r} in row {row + 1})"
     )
 
 

@@ -1,0 +1,158 @@
+"""Numbers written as text: "$104.98", "78.4 m²", "12 %", "1.234,5".
+
+A column has one notation: the decimal mark, separators of thousands, and one unit. It is the one
+that reads most of the values, and it is remembered, so that new rows are read alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.types import Array
+
+DECIMAL_COMMA = "decimal comma"
+SEPARATED = "separated thousands"
+LEAST_READ = 0.95
+"""Smallest share of the values that must be numbers."""
+TRIED = 50
+"""Number of values that are tried before all are."""
+_CURRENCY = r"(?:US\$|[$€£¥₹₽₩]|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|AUD|CAD)"
+UNITS = frozenset(
+    "% ‰ ° °c °f k m km cm mm µm nm m² m2 m³ m3 km² km2 cm² cm2 ha ft ft² ft2 sqft in mi mile "
+    "miles yd kg g mg µg t lb lbs oz st l ml cl dl gal s sec ms min mins h hr hrs d day days "
+    "wk week weeks mo month months y yr yrs year years km/h kmh mph m/s kn w kw mw kwh mwh wh "
+    "hp ps j kj kcal cal v mv a ma hz khz mhz ghz b kb mb gb tb pa hpa kpa bar mbar psi mmhg "
+    "mol mmol mmol/l mg/dl g/l bpm rpm dpi px pt pts pp bp bps kr "
+    "usd eur gbp chf jpy pln".split()
+)
+"""Units that may stand at the number without a blank; after a blank any word may be a unit."""
+_QUANTITY = re.compile(
+    rf"""\s*(?P<sign>[-+−]?)\s*(?P<before>{_CURRENCY}?)\s*(?P<sign2>[-+−]?)
+    (?P<number>[.,]?\d[\d.,'’ \u00a0\u202f]*)(?P<power>[eE][-+]?\d+)?
+    (?P<blank>\s*)(?P<after>(?:[^\W\d_]|[%‰°$€£¥₹₽₩/²³"'])[^\d,;:]{{0,11}}[23]?)?\s*""",
+    re.VERBOSE,
+)
+_GROUPED = {
+    ".": re.compile(r"[1-9]\d{0,2}(?:([,'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?"),
+    ",": re.compile(r"[1-9]\d{0,2}(?:([.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:,\d+)?"),
+}
+_PLAIN = {".": re.compile(r"\d+\.?\d*|\.\d+"), ",": re.compile(r"\d+,?\d*|,\d+")}
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """Numbers read from text, and how they were written."""
+
+    numbers: Array
+    """One number per value; NaN for a value that is not a number."""
+    written: str
+    """The notation: "" for the usual one, else such as "decimal comma, unit €"."""
+    unread: tuple[Any, ...] = ()
+    """The values that are not numbers."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of the numbers; "" without one."""
+        return unit_of(self.written)
+
+
+def unit_of(written: str) -> str:
+    """The unit in a notation; "" without one."""
+    return written.partition("unit ")[2]
+
+
+def read_quantities(values: Sequence[Any], least: float = LEAST_READ) -> Quantities | None:
+    """The numbers in values of text; None if fewer than the share `least` are numbers.
+
+    Cost: O(values); columns of words are recognised by their first few values.
+    """
+    if not len(values):
+        return None
+    first = list(values[:TRIED])
+    if sum(np.isfinite(numbers_in(first, notation(first)))) < min(least, 0.5) * len(first):
+        return None
+    written = notation(values)
+    numbers = numbers_in(values, written)
+    lost = np.flatnonzero(np.isnan(numbers))
+    if lost.size > (1 - least) * len(values):
+        return None
+    return Quantities(numbers, written, tuple(values[k] for k in lost.tolist()))
+
+
+def notation(values: Sequence[Any]) -> str:
+    """The notation that reads most values; the usual one if it reads as many."""
+    if all(_plain(value) == _plain(value) for value in values):
+        return ""
+    found = [_QUANTITY.fullmatch(value) for value in values if isinstance(value, str)]
+    parts = [each for each in found if each is not None]
+    parts = [each for each in parts if _unit(each) != "not a unit"]
+    units = Counter(_unit(each) for each in parts)
+    unit = units.most_common(1)[0][0] if units else ""
+    usual, comma = (
+        sum(_number(each["number"], mark) is not None for each in parts) for mark in (".", ",")
+    )
+    marks = []
+    if comma > usual:
+        marks.append(DECIMAL_COMMA)
+    elif any(_GROUPED["."].fullmatch(each["number"].strip()) for each in parts):
+        marks.append(SEPARATED)
+    return ", ".join([*marks, *([f"unit {unit}"] if unit else [])])
+
+
+def numbers_in(values: Sequence[Any], written: str) -> Array:
+    """The numbers in values of one notation; NaN for values that are not such numbers."""
+    if not written:
+        return np.array([_plain(value) for value in values], dtype=np.float64)
+    mark = "," if DECIMAL_COMMA in written else "."
+    unit = unit_of(written)
+    return np.array([_quantity(value, mark, unit) for value in values], dtype=np.float64)
+
+
+def _plain(value: Any) -> float:
+    if isinstance(value, str) and "_" in value:  # Python reads "1_000"
+        return np.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _quantity(value: Any, mark: str, unit: str) -> float:
+    if not isinstance(value, str):
+        return _plain(value)
+    found = _QUANTITY.fullmatch(value)
+    if found is None or _unit(found) not in (unit, ""):
+        return np.nan
+    number = _number(found["number"], mark)
+    if number is None:
+        return _plain(value)
+    if found["power"]:
+        number = float(f"{number!r}{found['power']}") if "e" not in repr(number) else np.nan
+    negative = any(found[name] in ("-", "−") for name in ("sign", "sign2"))
+    return -number if negative else number
+
+
+def _unit(found: re.Match[str]) -> str:
+    after = (found["after"] or "").strip()
+    if after and after.lower() not in UNITS and after[0].isalpha():
+        # "12b" is a code, "12 stars" a number with its unit. The number may have taken the blank.
+        apart = found["blank"] or found["number"][-1].isspace()
+        if not apart or len(after) < 2:
+            return "not a unit"
+    return (found["before"] or "") + after
+
+
+def _number(text: str, mark: str) -> float | None:
+    text = text.strip()
+    grouped = _GROUPED[mark].fullmatch(text)
+    if grouped:
+        text = text.replace(grouped[1], "")
+    elif not _PLAIN[mark].fullmatch(text):
+        return None
+    return float(text.replace(",", "."))

@@ -1,0 +1,136 @@
+"""Columns that may hold the answer: near-perfect alone, present for one class only, or so named."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thetahat.evaluation.findings.alone import explained_alone, explained_by_codes
+from thetahat.evaluation.findings.finding import ROWS_KEPT, Finding
+from thetahat.evaluation.findings.identifiers import is_identifier
+from thetahat.evaluation.findings.names import name_words
+from thetahat.evaluation.findings.table import CheckedColumn, CheckedTable
+from thetahat.evaluation.findings.time_order import is_time
+
+ALMOST_ALL = 0.99
+"""Share of variance explained by one column from which it is taken for a leak."""
+VERY_MUCH = 0.95
+NAMED_AND_GOOD = 0.5
+RARE = 1e-6
+"""Probability by chance below which values that are present for one class only are reported."""
+LEAST_ROWS = 20
+
+WHY = (
+    "A column that holds the answer, or is filled in after the answer is known, makes every score "
+    "too high: it is not there when a prediction is needed."
+)
+ACTION = "Leave the column out unless its value is known before the target is."
+
+
+def find_leaks(table: CheckedTable) -> list[Finding]:
+    """Columns from which the target can be read off."""
+    if table.target is None or table.n_rows < LEAST_ROWS:
+        return []
+    usable = [
+        column
+        for column in table.columns
+        if column.n_distinct > 0 and not is_identifier(column) and not is_time(column)
+    ]
+    times = [column for column in table.columns if column.n_distinct > 0 and is_time(column)]
+    found = [each for each in (_by_presence(column, table) for column in times) if each]
+    for column in usable:
+        alone = explained_alone(column, table.response)
+        finding = (
+            _by_value(column, table, alone, len(usable))
+            or _by_presence(column, table)
+            or _by_name(column, table, alone)
+        )
+        if finding is not None:
+            found.append(finding)
+    return found
+
+
+def _by_value(
+    column: CheckedColumn, table: CheckedTable, alone: float, n_columns: int
+) -> Finding | None:
+    assert table.target is not None
+    if alone < VERY_MUCH:
+        return None
+    severe = alone >= ALMOST_ALL and n_columns > 1
+    share = "100%" if alone > 0.99995 else f"{alone:.1%}"
+    what = "variance" if table.task == "regression" else "variation"
+    return Finding(
+        "leaks",
+        "severe" if severe else "warning",
+        f"{column.name} alone explains {share} of the {what} of {table.target.name}.",
+        WHY,
+        ACTION,
+        (column.name,),
+    )
+
+
+def _by_presence(column: CheckedColumn, table: CheckedTable) -> Finding | None:
+    """A value that is present, or missing, for one class only."""
+    missing = column.missing
+    n_missing = int(missing.sum())
+    if not LEAST_ROWS / 4 <= n_missing <= table.n_rows - LEAST_ROWS / 4:
+        return None
+    assert table.target is not None
+    alone = explained_by_codes(missing.astype(np.int64), 2, table.response, ordered=False)
+    if alone >= VERY_MUCH:
+        return Finding(
+            "leaks",
+            "severe",
+            f"Whether {column.name} is missing explains {alone:.1%} of the variation of "
+            f"{table.target.name}.",
+            WHY,
+            ACTION,
+            (column.name,),
+        )
+    if table.task != "classification":
+        return None
+    labels, n_classes = table.target.coded
+    shares = np.bincount(labels, minlength=n_classes) / table.n_rows
+    for rows, state in ((~missing, "present"), (missing, "missing")):
+        counts = np.bincount(labels[rows], minlength=n_classes)
+        top = int(counts.argmax())
+        size = int(counts.sum())
+        pure = counts[top] == size >= LEAST_ROWS and shares[top] <= 0.8
+        if pure and size * np.log(shares[top]) < np.log(RARE):
+            label = _label(table.target, top)
+            held = np.flatnonzero(rows)
+            return Finding(
+                "leaks",
+                "severe",
+                f"{column.name} is {state} in {size:,} rows, and all of them have "
+                f"{table.target.name} = {label}, which {shares[top]:.0%} of all rows have.",
+                WHY,
+                ACTION,
+                (column.name,),
+                tuple(table.numbered(held[:ROWS_KEPT]).tolist()),
+                size,
+            )
+    return None
+
+
+def _by_name(column: CheckedColumn, table: CheckedTable, alone: float) -> Finding | None:
+    assert table.target is not None
+    goal, words = name_words(table.target.name), name_words(column.name)
+    if not goal or table.target.name == "y" or not set(goal) <= set(words):
+        return None
+    return Finding(
+        "leaks",
+        "warning" if alone >= NAMED_AND_GOOD else "note",
+        f"{column.name} is named after the target {table.target.name}, and alone explains "
+        f"{max(alone, 0.0):.0%} of its variation.",
+        WHY,
+        ACTION,
+        (column.name,),
+    )
+
+
+def _label(target: CheckedColumn, place: int) -> str:
+    """The label of a code."""
+    if target.is_number:
+        return f"{np.unique(target.values[~target.missing])[place]:g}"
+    held = np.unique(target.values[~target.missing])
+    return str(target.levels[int(held[place])])

@@ -1,0 +1,168 @@
+"""Rows in order of time: which column is the time, and whether the order carries information.
+
+Residuals of a linear model of the other columns are put in order of time. If neighbours are alike
+(autocorrelation), or if a model can tell early rows from late ones by the other columns, then
+shuffled folds predict each row from its own past and future.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thetahat.evaluation.findings.adversarial import told_apart
+from thetahat.evaluation.findings.design import linear_residuals, plain_matrix
+from thetahat.evaluation.findings.finding import Finding
+from thetahat.evaluation.findings.identifiers import is_identifier
+from thetahat.evaluation.findings.names import PROPERTY_WORDS, TIME_WORDS, name_words
+from thetahat.evaluation.findings.table import CheckedColumn, CheckedTable
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
+
+LEAST_ROWS = 30
+LEAST_TIMES = 10
+MOST_ROWS = 5000
+ALIKE = 0.1
+"""Autocorrelation of residuals from which the order carries information."""
+SURE = 4.0
+"""Its number of standard errors."""
+VERY_ALIKE = 0.5
+APART = 0.8
+"""Area under the ROC curve from which early and late rows count as different."""
+
+
+@dataclass(frozen=True)
+class TimeOrder:
+    """A column of times, and what its order says about the target."""
+
+    column: CheckedColumn
+    autocorrelation: float
+    sure: bool
+    """Whether the autocorrelation is significant."""
+    apart: float
+    """How well early and late rows can be told apart: an area under the ROC curve."""
+
+    @property
+    def is_informative(self) -> bool:
+        return (self.sure and self.autocorrelation >= ALIKE) or self.apart >= APART
+
+
+def is_time(column: CheckedColumn) -> bool:
+    """Whether a column holds the times of the rows: a date, or rising numbers of such a name."""
+    if column.n_distinct < LEAST_TIMES or PROPERTY_WORDS & set(name_words(column.name)):
+        return False
+    if column.kind == "date":
+        return True
+    named = column.name == "t" or bool(TIME_WORDS & set(name_words(column.name)))
+    return named and column.is_number and rises(column)
+
+
+def rises(column: CheckedColumn) -> bool:
+    """Whether the values never fall, or never rise, from row to row."""
+    values = column.values[~column.missing]
+    if values.size < LEAST_ROWS or values.size < 0.9 * len(column.values):
+        return False
+    return bool((values[1:] >= values[:-1]).all() or (values[1:] <= values[:-1]).all())
+
+
+def time_order(table: CheckedTable, named: str | None = None) -> TimeOrder | None:
+    """The column of times whose order says most, or the one that is `named`."""
+    if named is not None:
+        column = next((each for each in table.columns if each.name == named), None)
+        if column is None:
+            raise ParameterError(
+                f"time={named!r}: there is no such column. Columns: "
+                f"{', '.join(each.name for each in table.columns[:20])}."
+            )
+        if not column.is_number:
+            raise ParameterError(
+                f"time={named!r}: the column holds {column.kind} values, but must hold dates or "
+                "numbers."
+            )
+        return _order(table, column)
+    if table.target is None or table.n_rows < LEAST_ROWS:
+        return None
+    times = [_order(table, column) for column in table.columns if is_time(column)]
+    return max(times, key=lambda each: (each.is_informative, each.autocorrelation), default=None)
+
+
+def _order(table: CheckedTable, column: CheckedColumn) -> TimeOrder:
+    known = np.flatnonzero(~column.missing)
+    order = known[np.argsort(column.values[known], kind="stable")]
+    if order.size > MOST_ROWS:
+        # Neighbours must stay neighbours: blocks of rows, evenly spread over time.
+        block = 50
+        starts = np.linspace(0, order.size - block, MOST_ROWS // block).astype(np.int64)
+        order = order[(starts[:, None] + np.arange(block)).ravel()]
+    if order.size < LEAST_ROWS or table.target is None:
+        return TimeOrder(column, 0.0, False, 0.5)
+    place = np.arange(order.size)
+    others = [
+        each
+        for each in table.columns
+        if each is not column
+        and not is_time(each)
+        and not is_identifier(each)
+        and not _follows(each.values[order], place)
+    ]
+    X = plain_matrix(others, order)
+    X = X[:, : order.size // 3]
+    residuals = linear_residuals(X, table.response[order])
+    alike = max(_autocorrelation(each) for each in residuals.T)
+    middle = order.size // 2
+    apart = told_apart(X[:middle], X[middle:])
+    return TimeOrder(column, alike, alike * np.sqrt(order.size) > SURE, apart)
+
+
+def _follows(values: Array, place: Array) -> bool:
+    """Whether a column rises or falls with time so closely that it is a time itself."""
+    finite = np.isfinite(values)
+    if finite.sum() < 3:
+        return False
+    ranks = np.argsort(np.argsort(values[finite], kind="stable"), kind="stable")
+    spread = ranks.std() * place[finite].std()
+    return bool(abs(np.cov(ranks, place[finite], bias=True)[0, 1]) > 0.97 * spread)
+
+
+def _autocorrelation(residual: Array) -> float:
+    residual = residual - residual.mean()
+    total = float(residual @ residual)
+    return float(residual[1:] @ residual[:-1]) / total if total > 0 else 0.0
+
+
+def find_time(table: CheckedTable, named: str | None = None) -> list[Finding]:
+    """The column of times, if the order of the rows carries information."""
+    found = time_order(table, named)
+    if found is None or table.target is None:
+        return []
+    name = found.column.name
+    if not found.is_informative:
+        return []
+    seen = []
+    if found.sure and found.autocorrelation >= ALIKE:
+        seen.append(
+            f"rows that follow each other in {name} have similar {table.target.name} "
+            f"(autocorrelation {found.autocorrelation:.2f})"
+        )
+    if found.apart >= APART:
+        seen.append(
+            f"early and late rows of {name} differ in the other columns (a model tells them apart "
+            f"with AUC {found.apart:.2f})"
+        )
+    strong = found.autocorrelation >= VERY_ALIKE and named is None
+    return [
+        Finding(
+            "time",
+            "note" if named is not None else "severe" if strong else "warning",
+            _sentence("; ".join(seen)) + ".",
+            "Shuffled folds predict a row from rows before and after it, so their score is higher "
+            "than that of predictions for the future.",
+            "Use folds in the order of time: train on earlier rows and predict later ones.",
+            (name,),
+        )
+    ]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

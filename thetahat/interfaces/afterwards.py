@@ -1,0 +1,67 @@
+"""What the held-out predictions say about the rows: a perfect score, labels that may be wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thetahat.evaluation.compare import Comparison
+from thetahat.evaluation.findings.finding import ROWS_KEPT, Finding, counted
+from thetahat.interfaces.problem import Problem
+
+PERFECT = {"accuracy": 0.9995, "r2": 0.9995, "roc_auc": 0.9995, "balanced_accuracy": 0.9995}
+LEAST_MODELS = 3
+"""Number of models that must agree on another label."""
+
+
+def afterwards(problem: Problem, comparison: Comparison) -> list[Finding]:
+    """Findings that need models: a score that is too good, and labels that all contradict."""
+    return [*_perfect(problem, comparison), *_contradicted(problem, comparison)]
+
+
+def _perfect(problem: Problem, comparison: Comparison) -> list[Finding]:
+    score = float(comparison.evaluations[comparison.best].scores[comparison.metric].mean())
+    if score < PERFECT.get(comparison.metric, np.inf):
+        return []
+    return [
+        Finding(
+            "perfect score",
+            "warning",
+            f"{comparison.best} predicts {problem.target} without error ({comparison.metric} "
+            f"{score:.4g}).",
+            "Real targets are rarely so easy: often a column holds the answer, or the target was "
+            "computed from the columns.",
+            "Look at the most important columns, and make sure that they are known before the "
+            "target is.",
+        )
+    ]
+
+
+def _contradicted(problem: Problem, comparison: Comparison) -> list[Finding]:
+    """Rows for which every model predicts the same other label."""
+    if problem.task != "classification":
+        return []
+    said = [
+        each.predictions
+        for name, each in comparison.evaluations.items()
+        if each.predictions is not None and not name.startswith("always")
+    ]
+    if len(said) < LEAST_MODELS:
+        return []
+    agreed = np.all([each == said[0] for each in said], axis=0) & (said[0] != problem.y)
+    rows = np.flatnonzero(agreed)
+    if not rows.size:
+        return []
+    return [
+        Finding(
+            "labels",
+            "note",
+            f"{counted(int(rows.size), 'row')} ({rows.size / problem.n_rows:.1%}) "
+            f"{'has' if rows.size == 1 else 'have'} a label that all {len(said)} models "
+            "contradict with the same other label.",
+            "Their labels may be wrong, or the columns do not tell these rows apart.",
+            "Check the labels of some of these rows.",
+            (problem.target,),
+            tuple(problem.rows[rows[:ROWS_KEPT]].tolist()),
+            int(rows.size),
+        )
+    ]
