@@ -11,6 +11,8 @@ from sklearn.base import RegressorMixin
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.devices.routing import on_devices
+from thetahat.estimator.devices.scores import r2_score
 from thetahat.estimator.parameters import Range, at_least, non_negative_array
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning
@@ -19,6 +21,7 @@ from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.given import Precomputed
 from thetahat.mathematics.kernels.gram import require_kernel_matrix, require_sparse_symmetric
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.models.kernel import ridge_on_device
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows
 from thetahat.models.kernel.sparse_gram import (
     SPARSE_SHARE,
@@ -99,6 +102,13 @@ def _solver(reason: str) -> str:
     return "cholesky" if reason.startswith("squared") else "eigen"
 
 
+@on_devices(
+    "X_fit_",
+    "dual_coef_",
+    fit=ridge_on_device.fit,
+    predict=ridge_on_device.predict,
+    score=r2_score,
+)
 @with_parameters
 class KernelRidge(KernelRegressor):
     """Ridge regression in the feature space of a kernel.
