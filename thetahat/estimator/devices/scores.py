@@ -26,7 +26,9 @@ def r2_score(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> fl
     spread = xp.sum(share * (y - xp.sum(share * y, axis=0)) ** 2, axis=0)
     one, zero = xp.ones_like(rest), xp.zeros_like(rest)
     constant = xp.where(rest == 0, one, zero)
-    return float(xp.mean(xp.where(spread > 0, 1 - rest / xp.where(spread > 0, spread, one), constant)))
+    return float(
+        xp.mean(xp.where(spread > 0, 1 - rest / xp.where(spread > 0, spread, one), constant))
+    )
 
 
 def accuracy(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -47,12 +47,12 @@ class CentredRows:
         return cls(points, squares, mass, weight, middle, d)
 
     def with_centres(self, centres: Array) -> Array:
-        """c' of centres in float64 on the host, as columns."""
+        """c' of centres in float64 on the host; its rows in memory order make products fast."""
         away = np.asarray(centres, dtype=np.float64) - self.middle
-        columns = np.zeros((self.points.shape[1], len(away)))
-        columns[: self.n_columns] = -2.0 * away.T
-        columns[self.n_columns] = np.einsum("ij,ij->i", away, away)
-        return like(columns, self.points)
+        found = np.zeros((len(away), self.points.shape[1]))
+        found[:, : self.n_columns] = -2.0 * away
+        found[:, self.n_columns] = np.einsum("ij,ij->i", away, away)
+        return like(found, self.points).T
 
 
 def _row_squares(points: Array, d: int) -> Array:
@@ -116,7 +116,9 @@ def far_rows(X: Array, k: int, weight: Any, first: int, uniform: Array) -> Array
     numbers[0] = first
     least = _from(X, squares, X[first : first + 1, :], squares[first : first + 1])[:, 0]
     for turn in range(1, k):
-        limits = xp.cumulative_sum(xp.astype(least if weight is None else least * weight, xp.float64))
+        limits = xp.cumulative_sum(
+            xp.astype(least if weight is None else least * weight, xp.float64)
+        )
         drawn = xp.searchsorted(limits, uniform[turn - 1, :] * limits[-1], side="right")
         drawn = xp.astype(xp.clip(drawn, 0, n - 1), xp.int64)
         away = _from(X, squares, xp.take(X, drawn, axis=0), xp.take(squares, drawn))

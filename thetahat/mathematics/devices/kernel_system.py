@@ -17,8 +17,8 @@ from thetahat.mathematics.devices.memory import require_device_memory, row_block
 from thetahat.mathematics.kernels.base import Kernel
 
 REFINEMENTS = 5
-ACCURATE = 1e-7
-"""Share of ‖y‖ in the residual at which refinement stops."""
+ACCURATE = {4: 1e-6, 8: 1e-12}
+"""Share of ‖y‖ in the residual at which refinement stops, for rows of 4 and of 8 bytes a number."""
 
 
 def kernel_coefficients(
@@ -44,7 +44,7 @@ def kernel_coefficients(
         ridge = ridge / xp.astype(weight, wide)
     L = factor_in_place(_matrix(xp, kernel, X, xp.astype(ridge, X.dtype)))
     y = xp.astype(y, wide)
-    aim = ACCURATE * float(xp.linalg.vector_norm(y))
+    aim = ACCURATE[size] * float(xp.linalg.vector_norm(y))
     c = xp.zeros(y.shape, dtype=wide, device=device(X))
     rest, before = y, float("inf")
     for _ in range(REFINEMENTS):

@@ -91,7 +91,9 @@ class LogisticPass:
         m, width = theta.shape
         slope = found[1 : 1 + m * width].reshape(m, width).copy()
         bend = np.zeros((m, width, m, width))
-        for (a, b), part in zip(pairs, found[1 + m * width :].reshape(-1, width, width), strict=True):
+        for (a, b), part in zip(
+            pairs, found[1 + m * width :].reshape(-1, width, width), strict=True
+        ):
             bend[a, :, b, :] = (part + part.T) / 2
             bend[b, :, a, :] = bend[a, :, b, :]
         beta = theta[:, :-1]

@@ -48,6 +48,7 @@ def row_blocks(X: Array, bytes_per_row: int) -> list[slice]:
     n = int(X.shape[0])
     at_once = min(LARGEST_BLOCK, free_bytes(X) // 4)
     step = max(1, min(n, at_once // max(1, bytes_per_row)))
+    step = step if step == n or step < 1024 else step // 1024 * 1024
     return [slice(start, min(n, start + step)) for start in range(0, n, step)]
 
 

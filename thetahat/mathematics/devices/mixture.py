@@ -15,6 +15,8 @@ from thetahat.data.arrays import like, to_host
 from thetahat.foundation.types import Array
 from thetahat.mathematics.devices.memory import row_blocks
 
+ROWS = 1024
+"""Rows of one of the products that sum up covariances."""
 Terms = tuple[Array, Array, Array]
 """Log-scales (k,), means (k, d) and factors (k·d, d) or, for diagonals, (k, d), on the host."""
 
@@ -68,7 +70,23 @@ def mixture_sums(
         if diagonal:
             second += xp.astype(xp.sum(heavy * away, axis=1), wide)
         else:
-            second += xp.astype(xp.matmul(xp.matrix_transpose(heavy), away), wide)
+            second += xp.astype(_products(heavy, away), wide)
     total = float(X.shape[0]) if weight is None else float(xp.sum(xp.astype(weight, wide)))
     sums = (np.array(to_host(each), dtype=np.float64) for each in (count, first, second))
     return (float(value), total, *sums)  # type: ignore[return-value]
+
+
+def _products(heavy: Array, away: Array) -> Array:
+    """Σ heavyᵀ·away of every component, (k, d, d), as a sum of products of few rows.
+
+    A GPU computes many small products faster than a few of many rows.
+    """
+    xp, (k, n, d) = array_namespace(away), away.shape
+    whole = n // ROWS * ROWS
+    left, right = (xp.reshape(each[:, :whole, :], (-1, ROWS, d)) for each in (heavy, away))
+    found = xp.matmul(xp.matrix_transpose(left), right)
+    found = xp.sum(xp.reshape(found, (k, -1, d, d)), axis=1)
+    if whole < n:
+        rest = xp.matrix_transpose(heavy[:, whole:, :])
+        found = found + xp.matmul(rest, away[:, whole:, :])
+    return found

@@ -39,7 +39,9 @@ def nearest_rows(X: Array, queries: Array | None, k: int) -> tuple[Array, Array]
         some = queries[part, :]
         candidates = _candidates(_with_ones(some - middle, columns) @ columns, count, n)
         candidates = xp.sort(candidates, axis=1)
-        rows = xp.reshape(xp.take(X, xp.reshape(candidates, (-1,)), axis=0), (-1, count, X.shape[1]))
+        rows = xp.reshape(
+            xp.take(X, xp.reshape(candidates, (-1,)), axis=0), (-1, count, X.shape[1])
+        )
         squares = xp.sum((rows - some[:, None, :]) ** 2, axis=2)
         if itself:
             own = xp.arange(part.start, part.stop, device=device(X))
@@ -54,14 +56,14 @@ def nearest_rows(X: Array, queries: Array | None, k: int) -> tuple[Array, Array]
 
 
 def _columns(centred: Array) -> Array:
-    """[−2x, ‖x‖²] of every row as columns; groups are filled with columns far from any row."""
+    """[−2x, ‖x‖²] of every row as a column; groups are filled with columns far from any row."""
     xp, (n, d) = array_namespace(centred), centred.shape
     width, length = -(-(d + 1) // 4) * 4, -(-n // GROUP) * GROUP
-    found = xp.zeros((width, length), dtype=centred.dtype, device=device(centred))
-    found[:d, :n] = -2 * centred.T
-    found[d, :] = xp.finfo(centred.dtype).max / 4
-    found[d, :n] = xp.sum(centred * centred, axis=1)
-    return found
+    found = xp.zeros((length, width), dtype=centred.dtype, device=device(centred))
+    found[:n, :d] = -2 * centred
+    found[:, d] = xp.finfo(centred.dtype).max / 4
+    found[:n, d] = xp.sum(centred * centred, axis=1)
+    return found.T
 
 
 def _with_ones(centred: Array, columns: Array) -> Array:

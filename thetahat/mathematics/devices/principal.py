@@ -54,7 +54,9 @@ class DeviceSpectrum:
         return vectors * xp.where(entry < 0, -xp.ones_like(entry), xp.ones_like(entry))
 
 
-def principal_spectrum(X: Array, weight: Array | None, *, centre: bool, scaled: bool) -> DeviceSpectrum:
+def principal_spectrum(
+    X: Array, weight: Array | None, *, centre: bool, scaled: bool
+) -> DeviceSpectrum:
     """The spectrum of the rows. Cost: O(n d·min(n, d) + min(n, d)³)."""
     xp, (n, d) = array_namespace(X), X.shape
     side = min(n, d)

@@ -157,9 +157,7 @@ class GaussianMixture(MixtureModel):
         known = known_labels(labels, source.n_rows, self.n_components)
         return self._fit_source(source, known, X, y)
 
-    def _fit_source(
-        self, source: Source, known: Array | None, X: Any, y: Any
-    ) -> GaussianMixture:
+    def _fit_source(self, source: Source, known: Array | None, X: Any, y: Any) -> GaussianMixture:
         """Estimate the components of rows that were checked."""
         k, d, dtype = self.n_components, source.n_features, source.dtype
 

@@ -23,7 +23,9 @@ def fit(model: Any, X: Any, y: Any = None) -> Any:
 def keep(model: Any, X: Any) -> None:
     """Make the rows those that are searched, if the parameters name a search on devices."""
     who = type(model).__name__
-    euclidean = model.metric in ("euclidean", "l2") or (model.metric == "minkowski" and model.p == 2)
+    euclidean = model.metric in ("euclidean", "l2") or (
+        model.metric == "minkowski" and model.p == 2
+    )
     if not euclidean or model.metric_params or model.algorithm not in ("auto", "brute"):
         raise CapabilityError(
             f"{who}: metric={model.metric!r}, p={model.p!r} and algorithm={model.algorithm!r} need "

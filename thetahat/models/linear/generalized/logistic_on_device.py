@@ -119,9 +119,7 @@ def _codes(model: Any, y: Any, X: Array) -> tuple[Array, Array]:
     return classes, codes
 
 
-def _with_class_weights(
-    model: Any, codes: Array, weight: Array | None, X: Array
-) -> Array | None:
+def _with_class_weights(model: Any, codes: Array, weight: Array | None, X: Array) -> Array | None:
     if model.class_weight is None:
         return weight
     xp = array_namespace(X)
