@@ -5,8 +5,8 @@
     python -m benchmarks.gpu --device cpu --shrink 200   # a trial without a GPU
 
 Data are made on the device and are not timed; everything else in ``fit`` or ``kneighbors`` is,
-validation included. The ceiling of a case is the time of its unavoidable products, or of reading the
-rows once per iteration, at the rates that are measured first.
+validation included. The ceiling of a case is the time of its unavoidable products, or of reading
+the rows once per iteration, at the rates that are measured first.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -103,8 +104,9 @@ def _routed(name: str, on_cpu: Any, on_device: Callable[..., Any]) -> Any:
         with shortage_named(f"{type(self).__name__}.{name}", device(fitted)):
             return on_device(self, X, *data, **params)
 
-    # Without X, Python's own error names the missing argument of the method.
-    method.__defaults__ = on_cpu.__defaults__ and (None,)
+    if signature(on_cpu).parameters["X"].default is Parameter.empty:
+        # Without X, Python's own error names the argument that is missing.
+        method.__defaults__ = None  # type: ignore[attr-defined]
     return method
 
 

@@ -1,8 +1,9 @@
 """The nearest centre of every row, and sums of the rows of each centre, by matrix products.
 
-Rows are centred and get a column of ones, x' = [x − m, 1]; centres become c' = [−2(c − m), ‖c − m‖²].
-Then x'ᵀc' = ‖x − c‖² − ‖x − m‖², so that one product gives all that an argmin needs, and sums of x'
-by label are sums and counts. Columns are padded to a multiple of 4, which aligns them for a GPU.
+Rows are centred and get a column of ones, x' = [x − m, 1]; centres become c' = [−2(c − m),
+‖c − m‖²]. Then x'ᵀc' = ‖x − c‖² − ‖x − m‖², so that one product gives all that an argmin needs, and
+sums of x' by label are sums and counts. Columns are padded to a multiple of 4, which aligns them
+for a GPU.
 """
 
 from __future__ import annotations
@@ -106,9 +107,9 @@ def squared_distances_to(rows: CentredRows, centres: Array) -> Array:
 def far_rows(X: Array, k: int, weight: Any, first: int, uniform: Array) -> Array:
     """Numbers of k rows drawn by their squared distance from those before (k-means++).
 
-    ``uniform`` holds random numbers of shape (k − 1, tries). Of the rows drawn in each turn, the one
-    that lowers the loss most is taken. Nothing is copied to the host before the end. Cost: O(n d k
-    log k).
+    ``uniform`` holds random numbers of shape (k − 1, tries). Of the rows drawn in each turn, the
+    one that lowers the loss most is taken. Nothing is copied to the host before the end. Cost:
+    O(n d k log k).
     """
     xp, n = array_namespace(X), int(X.shape[0])
     squares = xp.sum(X * X, axis=1)

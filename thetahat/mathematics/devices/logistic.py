@@ -1,8 +1,9 @@
 """Newton's method for logistic regression on a device.
 
-One pass over the rows gives the value, the gradient and the Hessian of the mean loss. Scores and the
-gradient are in float64, so that the tolerance can be met whatever the dtype of X; the Hessian is a
-product in the dtype of X, which only steers the step. The system of the step is solved on the host.
+One pass over the rows gives the value, the gradient and the Hessian of the mean loss. Scores and
+the gradient are in float64, so that the tolerance can be met whatever the dtype of X; the Hessian
+is a product in the dtype of X, which only steers the step. The system of the step is solved on the
+host.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One pass of expectation-maximisation over rows on a device, for all components at once.
 
-Differences x − μ_k, their products with the factors P_k and the weighted sums of squares are batched
-products of shape (k, rows, d), in blocks of rows that fit into the memory.
+Differences x − μ_k, their products with the factors P_k and the weighted sums of squares are
+batched products of shape (k, rows, d), in blocks of rows that fit into the memory.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Singular values and directions of centred rows on a device, from products in float64.
 
-For n < d rows, CCᵀ = U·diag(s²)·Uᵀ of the centred rows C and V = UᵀC/s; otherwise CᵀC = V·diag(s²)·Vᵀ.
-Products in float64 leave the digits of float32 rows; float64 rows lose those of components with less
-than 1e-8 of the largest standard deviation.
+For n < d rows, CCᵀ = U·diag(s²)·Uᵀ of the centred rows C and V = UᵀC/s; otherwise
+CᵀC = V·diag(s²)·Vᵀ. Products in float64 keep the digits of float32 rows; float64 rows lose those of
+components with less than 1e-8 of the largest standard deviation.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class DevicePartition:
             order = np.asarray(to_host(xp.argsort(far, descending=True)[: 4 * len(empty)]))
             owner = to_host(self.label)[order]
             held = sums.count.copy()
-            chosen = []
+            chosen: list[int] = []
             for row, own in zip(order, owner, strict=True):
                 if len(chosen) < len(empty) and held[own] > 1 and float(far[int(row)]) > 0:
                     held[own] -= 1

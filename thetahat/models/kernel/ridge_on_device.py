@@ -41,7 +41,7 @@ def fit(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     used = None
     if weight is not None and bool(xp.any(weight == 0)):
         used = xp.nonzero(weight > 0)[0]
-    some = (X, columns, weight)
+    some: Any = (X, columns, weight)
     if used is not None:
         some = tuple(None if each is None else xp.take(each, used, axis=0) for each in some)
     try:

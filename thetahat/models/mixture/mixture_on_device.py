@@ -27,8 +27,8 @@ def fit(model: Any, X: Any, y: Any = None, sample_weight: Any = None, *, labels:
     X = rows_to_fit(model, X)
     if labels is not None or model.method != "em":
         raise CapabilityError(
-            f"{who}: labels and method={model.method!r} need NumPy arrays, but X is on {device(X)}. "
-            "Use method='em' without labels, or pass X.cpu().numpy()."
+            f"{who}: labels and method={model.method!r} need NumPy arrays, but X is on "
+            f"{device(X)}. Use method='em' without labels, or pass X.cpu().numpy()."
         )
     xp, weight = array_namespace(X), weights_to_fit(model, sample_weight, X)
     n = int(X.shape[0]) if weight is None else int(xp.sum(xp.astype(weight > 0, xp.int64)))
