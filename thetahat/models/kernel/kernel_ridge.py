@@ -81,6 +81,25 @@ class KernelRegressor(RegressorMixin, NamedKernel):
         centres = kept_rows(self.kernel_, self.X_fit_)
         return self._expand(source, KernelExpansion(self.kernel_, centres, self.dual_coef_))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute R², the explained share of the variance of y. Cost: that of `predict`.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+        y : array-like of shape (n,) or (n, n_targets)
+            True values of the targets.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        score : float
+            1 for perfect predictions, 0 for predictions no better than the mean of y.
+        """
+        return float(super().score(X, y, sample_weight=sample_weight))
+
     def _keep(self, source: InMemory, used: Array, coefficients: Array, reason: str) -> None:
         """Store the fit; rows of weight 0 have the coefficient 0."""
         self.X_fit_ = source.X
