@@ -174,7 +174,7 @@ def method_index(documented: set[str]) -> str:
 DEVICES = """
 An estimator of this table takes torch tensors where they are, on a CUDA device or on the CPU. The
 fitted arrays and the predictions are tensors on the same device, and labels that are text are NumPy
-arrays. The rows are never copied to the host.
+arrays. The rows stay on the device, but for a sample of them where a start is computed.
 
 .. code-block:: python
 
@@ -188,19 +188,20 @@ A method that is not in the table needs NumPy arrays, and its error says so: not
 silently. Move the model with :doc:`th.to_device </api/to_device>`, or pass ``X.cpu().numpy()``.
 
 **Accuracy.** float64 tensors give the results of NumPy arrays up to rounding (tests allow 1e-8).
-float32 tensors stay float32; predictions agree with those of float64 rows to 1e-3 of the largest one,
-and usually to 1e-5. Sums over rows, gradients of logistic regression, products of principal components
-and the refinement of kernel ridge regression are in float64. Sums of k-means on CUDA are added in an
-order that changes from run to run, so that their last digits may differ. Among neighbours whose
-distances differ by rounding only, any may be returned.
+float32 tensors stay float32; predictions agree with those of float64 rows to 1e-3 of the largest
+one, and usually to 1e-5. Gradients of logistic regression, products of principal components and the
+refinement of kernel ridge regression are in float64. Sums of k-means on CUDA are added in an order
+that changes from run to run, so that their last digits may differ. Among neighbours whose distances
+differ by rounding only, any may be returned.
 
 **Limits.** Logistic regression has an L2 penalty and Newton's method; kernel ridge regression one
-positive alpha; principal components the exact solvers; mixtures expectation-maximisation without known
-labels; neighbours the Euclidean distance by brute force. k-means++ draws among 65,536 random rows, and
-mixtures start from so many; with fewer rows the starts are those of NumPy arrays.
+positive alpha; principal components the exact solvers; mixtures expectation-maximisation without
+known labels; neighbours the Euclidean distance by brute force. k-means++ draws among 65,536 random
+rows, and mixtures start from so many; with fewer rows the starts are those of NumPy arrays.
 
-**Memory.** Kernel ridge regression needs one matrix of n² numbers, which is checked first. All others
-work in blocks that take at most a quarter of the free memory. ``th.config(memory=...)`` sets a limit.
+**Memory.** Kernel ridge regression needs one matrix of n² numbers, which is checked first. All
+others work in blocks that take at most a quarter of the free memory. ``th.config(memory=...)`` sets
+a limit.
 """.strip().split("\n")
 
 
