@@ -27,6 +27,7 @@ def write_all(folder: Path) -> None:
     pages |= {f"api/{group.page}.rst": group_page(group) for group in groups(names)}
     pages["api/index.rst"] = api_index(groups(names))
     pages["methods/index.rst"] = method_index({name.qualified for name in names})
+    pages["methods/devices.rst"] = device_page(names)
     for directory in ("api", "methods"):
         (folder / directory).mkdir(exist_ok=True)
         for stale in (folder / directory).glob("*.rst"):
@@ -168,6 +169,60 @@ def method_index(documented: set[str]) -> str:
             widths=(4, 17, 25, 20, 34),
         )
     return "\n".join([*lines, *kinds_of_models()]) + "\n"
+
+
+DEVICES = """
+An estimator of this table takes torch tensors where they are, on a CUDA device or on the CPU. The
+fitted arrays and the predictions are tensors on the same device, and labels that are text are NumPy
+arrays. The rows stay on the device, but for a sample of them where a start is computed.
+
+.. code-block:: python
+
+   X = torch.randn(10_000_000, 100, device="cuda")
+   y = (X[:, 0] > 0).long()
+   model = th.LogisticRegression().fit(X, y)
+   model.predict_proba(X[:5])          # a tensor on the GPU
+   there = th.to_device(model, "cpu")  # NumPy arrays; all methods work, and it can be saved
+
+A method that is not in the table needs NumPy arrays, and its error says so: nothing is copied
+silently. Move the model with :doc:`th.to_device </api/to_device>`, or pass ``X.cpu().numpy()``.
+
+**Accuracy.** float64 tensors give the results of NumPy arrays up to rounding (tests allow 1e-8).
+float32 tensors stay float32; predictions agree with those of float64 rows to 1e-3 of the largest
+one, and usually to 1e-5. Gradients of logistic regression, products of principal components and the
+refinement of kernel ridge regression are in float64. Sums of k-means on CUDA are added in an order
+that changes from run to run, so that their last digits may differ. Among neighbours whose distances
+differ by rounding only, any may be returned.
+
+**Limits.** Logistic regression has an L2 penalty and Newton's method; kernel ridge regression one
+positive alpha; principal components the exact solvers; mixtures expectation-maximisation without
+known labels; neighbours the Euclidean distance by brute force. k-means++ draws among 65,536 random
+rows, and mixtures start from so many; with fewer rows the starts are those of NumPy arrays.
+
+**Memory.** Kernel ridge regression needs one matrix of n² numbers, which is checked first. All
+others work in blocks that take at most a quarter of the free memory. ``th.config(memory=...)`` sets
+a limit.
+""".strip().split("\n")
+
+
+def device_page(names: list[PublicName]) -> str:
+    """The estimators that take tensors, and their methods that do."""
+    rows = []
+    for name in names:
+        cls = name.value
+        if not inspect.isclass(cls):
+            continue
+        found = sorted(getattr(cls, "_device_methods", ()))
+        if not found and getattr(cls, "_accepts_devices", False):
+            kept = ("fit", "predict", "predict_proba", "predict_log_proba", "decision_function")
+            found = [each for each in (*kept, "transform") if hasattr(cls, each)]
+        if found:
+            methods_there = ", ".join(f"``{each}``" for each in found)
+            moves = "yes" if getattr(cls, "_device_arrays", ()) else "no"
+            rows.append((f":doc:`{name.qualified} </api/{name.qualified}>`", methods_there, moves))
+    lines = [*title("Devices", "="), "", *DEVICES, "", *title("Support", "-"), ""]
+    lines += table(("estimator", "methods on devices", "moved by to_device"), rows, (25, 55, 20))
+    return "\n".join(lines) + "\n"
 
 
 def kinds_of_models() -> list[str]:

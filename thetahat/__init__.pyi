@@ -253,6 +253,7 @@ from thetahat.persistence.description import describe_file as describe_file
 from thetahat.persistence.model_file import load as load
 from thetahat.persistence.model_file import save as save
 from thetahat.persistence.onnx.to_onnx import to_onnx as to_onnx
+from thetahat.persistence.to_device import to_device as to_device
 from thetahat import results as results
 from thetahat import theory as theory
 
@@ -508,6 +509,7 @@ __all__ = [
     "structures",
     "taxonomy",
     "theory",
+    "to_device",
     "to_onnx",
     "tree_regions",
     "trustworthiness",

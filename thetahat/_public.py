@@ -275,6 +275,7 @@ _BY_MODULE = {
     "thetahat.persistence.onnx.to_onnx": ("to_onnx",),
     "thetahat.persistence.description": ("describe_file",),
     "thetahat.persistence.model_file": ("load", "save"),
+    "thetahat.persistence.to_device": ("to_device",),
 }
 
 _RESULTS_BY_MODULE = {

@@ -62,5 +62,5 @@ def test_bad_rows_and_solvers_are_named(device):
 
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no CUDA device")
 def test_models_of_the_cpu_say_so():
-    with pytest.raises(th.errors.DataError, match="runs on the CPU, and X is on cuda"):
+    with pytest.raises(th.errors.DataError, match="runs on the CPU, but X is on cuda"):
         th.RidgeCV().fit(on(X, "cuda"), Y)

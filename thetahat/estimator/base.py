@@ -108,6 +108,10 @@ class Estimator(BaseEstimator):
     """Whether NaN in X marks a missing value, for which the model has a rule."""
     _accepts_devices: ClassVar[bool] = False
     """Whether torch and CuPy arrays are fitted on their own device."""
+    _device_arrays: ClassVar[tuple[str, ...]] = ()
+    """The fitted attributes that are then on the device."""
+    _device_methods: ClassVar[frozenset[str]] = frozenset()
+    """The methods that have a second form for arrays on a device; see `on_devices`."""
     _streams: ClassVar[bool] = True
     """Whether a `Source` that reads its rows block by block can be fitted."""
     _instead_of_blocks: ClassVar[str] = "use a model that reads blocks, such as LinearModel"

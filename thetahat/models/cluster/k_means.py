@@ -9,14 +9,24 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.devices.routing import on_devices
 from thetahat.estimator.parameters import Range, boolean, one_of, whole
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.models.cluster import k_means_on_device
 from thetahat.models.cluster.lloyd import Partition, Rows
 from thetahat.models.cluster.restarts import RestartedCentres
 
 
+@on_devices(
+    "cluster_centers_",
+    "labels_",
+    fit=k_means_on_device.fit,
+    predict=k_means_on_device.predict,
+    transform=k_means_on_device.transform,
+    score=k_means_on_device.score,
+)
 @with_parameters
 class KMeans(RestartedCentres):
     """k-means clustering: k centres with the least sum of squared distances to the rows.
@@ -72,8 +82,12 @@ class KMeans(RestartedCentres):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
         """Find the centres. Cost: at most O(n k d) per iteration and start; see `KMeans`."""
         self._fit_from_starts(X, y, sample_weight)
+        self._keep_loss(len(np.unique(self.labels_)))
+        return self
+
+    def _keep_loss(self, found: int) -> None:
+        """Keep the loss; warn if fewer clusters were found than asked for."""
         self.inertia_ = self.solution_.value
-        found = len(np.unique(self.labels_))
         if found < self.n_clusters:
             warn(
                 f"{type(self).__name__}: Number of distinct clusters ({found}) found smaller than "
@@ -81,10 +95,9 @@ class KMeans(RestartedCentres):
                 "clusters.",
                 ConvergenceWarning,
             )
-        return self
 
     def _problem(self, rows: Rows) -> Partition:
-        return Partition(rows)
+        return rows.partition()
 
     def _report(self, solution: Solution) -> None:
         """Print the loss of each iteration of a start."""

@@ -40,6 +40,10 @@ class Rows:
         self.frame = Frame.around(self.middle, (math.sqrt(about.largest) + math.sqrt(away)) ** 2)
         self.n_used = int(about.count[0])
 
+    def partition(self) -> Partition:
+        """The problem of one start of k-means."""
+        return Partition(self)
+
     @cached_property
     def weight(self) -> Array | None:
         """The weight of every row; None if all are 1."""

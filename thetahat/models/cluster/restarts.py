@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
@@ -89,6 +90,11 @@ class RestartedCentres(Watched, CentreModel):
         source = self._open(X, None, sample_weight, supervised=False)
         rows = Rows(source, type(self).__name__)
         self._require_enough_rows(source, rows.n_used)
+        self._fit_rows(rows, X, y, starting_centres)
+
+    def _fit_rows(self, rows: Any, X: Any, y: Any, starts: Callable[..., Array]) -> None:
+        """The same for rows of any kind; ``starts(rows, k, init, random)`` gives the centres."""
+        source = rows.source
         random, n_starts = generator(self.random_state), self._count_starts()
         best: tuple[Solution, Array, int] | None = None
         losses = []
@@ -100,7 +106,7 @@ class RestartedCentres(Watched, CentreModel):
         with limited as watch, one_blas_thread():
             try:
                 for _ in range(n_starts):
-                    start = starting_centres(rows, self.n_clusters, self.init, random)
+                    start = starts(rows, self.n_clusters, self.init, random)
                     found = solution, *_ = self._run(rows, start, watch)
                     losses.append(solution.value)
                     if best is None or solution.value < best[0].value:
@@ -118,7 +124,7 @@ class RestartedCentres(Watched, CentreModel):
     def _report(self, solution: Solution) -> None:
         """Called with the solution of each start."""
 
-    def _run(self, rows: Rows, start: Array, watch: Watch) -> tuple[Solution, Array, int]:
+    def _run(self, rows: Any, start: Array, watch: Watch) -> tuple[Solution, Array, int]:
         """One start: its solution, the labels of its rows, and the number of iterations."""
         problem, tolerance = self._problem(rows), self.tol * rows.variance
         solution = minimise(

@@ -11,6 +11,8 @@ from sklearn.base import RegressorMixin
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.devices.routing import on_devices
+from thetahat.estimator.devices.scores import r2_score
 from thetahat.estimator.parameters import Range, at_least, non_negative_array
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning
@@ -19,6 +21,7 @@ from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.given import Precomputed
 from thetahat.mathematics.kernels.gram import require_kernel_matrix, require_sparse_symmetric
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.models.kernel import ridge_on_device
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows
 from thetahat.models.kernel.sparse_gram import (
     SPARSE_SHARE,
@@ -78,6 +81,25 @@ class KernelRegressor(RegressorMixin, NamedKernel):
         centres = kept_rows(self.kernel_, self.X_fit_)
         return self._expand(source, KernelExpansion(self.kernel_, centres, self.dual_coef_))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute R², the explained share of the variance of y. Cost: that of `predict`.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+        y : array-like of shape (n,) or (n, n_targets)
+            True values of the targets.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        score : float
+            1 for perfect predictions, 0 for predictions no better than the mean of y.
+        """
+        return float(super().score(X, y, sample_weight=sample_weight))
+
     def _keep(self, source: InMemory, used: Array, coefficients: Array, reason: str) -> None:
         """Store the fit; rows of weight 0 have the coefficient 0."""
         self.X_fit_ = source.X
@@ -99,6 +121,13 @@ def _solver(reason: str) -> str:
     return "cholesky" if reason.startswith("squared") else "eigen"
 
 
+@on_devices(
+    "X_fit_",
+    "dual_coef_",
+    fit=ridge_on_device.fit,
+    predict=ridge_on_device.predict,
+    score=r2_score,
+)
 @with_parameters
 class KernelRidge(KernelRegressor):
     """Ridge regression in the feature space of a kernel.

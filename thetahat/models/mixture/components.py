@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
+from thetahat.mathematics.devices.mixture import mixture_sums
 
 NO_VECTOR = np.empty(0)
 NO_MATRIX = np.empty((0, 0))
@@ -172,6 +174,8 @@ def pass_over(
     ``labels`` holds the known component of every row, −1 where it is not known. ``shares(block)``
     gives the responsibilities, which are computed from the components otherwise.
     """
+    if isinstance(source, OnDevice):
+        return MixtureSums(*mixture_sums(source.X, source.weight, terms))
     return source.reduce(sums_of_block, terms, labels, shares)
 
 

@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.devices.routing import on_devices
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.caller_warning import warn
@@ -19,6 +21,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.cluster.restarts import keep_best
+from thetahat.models.mixture import mixture_on_device
 from thetahat.models.mixture.components import (
     CollapsedComponents,
     Components,
@@ -36,6 +39,15 @@ from thetahat.models.mixture.sampled_labels import sampled_labels
 from thetahat.models.mixture.starts import checked_start, known_labels, starting_components
 
 
+@on_devices(
+    *mixture_on_device.ARRAYS,
+    fit=mixture_on_device.fit,
+    predict=mixture_on_device.predict,
+    predict_proba=mixture_on_device.predict_proba,
+    log_density=mixture_on_device.log_density,
+    score_samples=mixture_on_device.log_density,
+    score=mixture_on_device.score,
+)
 @with_parameters
 class GaussianMixture(MixtureModel):
     """Gaussian mixture, fitted by expectation-maximisation.
@@ -143,6 +155,10 @@ class GaussianMixture(MixtureModel):
         source = self._open(X, None, sample_weight, supervised=False)
         self._require_rows(source)
         known = known_labels(labels, source.n_rows, self.n_components)
+        return self._fit_source(source, known, X, y)
+
+    def _fit_source(self, source: Source, known: Array | None, X: Any, y: Any) -> GaussianMixture:
+        """Estimate the components of rows that were checked."""
         k, d, dtype = self.n_components, source.n_features, source.dtype
 
         def attributes(theta: Array) -> dict[str, Any]:
@@ -179,8 +195,11 @@ class GaussianMixture(MixtureModel):
                 if goes_on:
                     start = self._last_components(source.n_features)
                 else:
+                    begin = source
+                    if isinstance(source, OnDevice):
+                        begin = mixture_on_device.rows_to_start(source, rng)
                     start = starting_components(
-                        source,
+                        begin,
                         self.n_components,
                         self.covariance_type,
                         self.init_params,

@@ -6,10 +6,13 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.devices.routing import on_devices
 from thetahat.estimator.parameters import Range
+from thetahat.models.neighbors import search_on_device
 from thetahat.models.neighbors.queries import InRadius, KNearest
 
 
+@on_devices("_device_rows", fit=search_on_device.fit, kneighbors=search_on_device.kneighbors)
 @with_parameters
 class NearestNeighbors(KNearest, InRadius):
     """Search for the nearest training rows of new rows.
@@ -54,3 +57,7 @@ class NearestNeighbors(KNearest, InRadius):
         """
         self._keep_rows(self._open(X, supervised=False))
         return self
+
+    def _arrange_rows(self, place: str) -> None:
+        """Search rows that `to_device` has moved."""
+        search_on_device.arrange_rows(self, place)

@@ -13,6 +13,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import Moments, moments
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.devices.routing import on_devices
 from thetahat.estimator.parameters import (
     Range,
     at_least,
@@ -25,6 +26,7 @@ from thetahat.estimator.parameters import (
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
+from thetahat.models.decomposition.principal import pca_on_device
 from thetahat.models.decomposition.principal.dimension import count_by_evidence, count_for_share
 from thetahat.models.decomposition.principal.gaussian_view import GaussianView
 from thetahat.models.decomposition.principal.spectrum import (
@@ -47,6 +49,12 @@ ITERATIVE = ("arpack", "randomized")
 """Solvers that compute the first components only."""
 
 
+@on_devices(
+    *pca_on_device.ARRAYS,
+    fit=pca_on_device.fit,
+    transform=pca_on_device.transform,
+    inverse_transform=pca_on_device.inverse_transform,
+)
 @with_parameters
 class PCA(GaussianView):
     """Principal component analysis: the directions in which the rows vary most.

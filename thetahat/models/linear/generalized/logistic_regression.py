@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.devices.routing import on_devices
+from thetahat.estimator.devices.scores import accuracy
 from thetahat.estimator.parameters import (
     at_least,
     boolean,
@@ -19,6 +21,7 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.types import Array
+from thetahat.models.linear.generalized import logistic_on_device
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.generalized.logistic_objective import (
     LogisticObjective,
@@ -40,6 +43,16 @@ class LogisticPenalty:
     l1_ratio: float | None = 0.0
 
 
+@on_devices(
+    "coef_",
+    "intercept_",
+    fit=logistic_on_device.fit,
+    predict=logistic_on_device.predict,
+    predict_proba=logistic_on_device.predict_proba,
+    predict_log_proba=logistic_on_device.predict_log_proba,
+    decision_function=logistic_on_device.decision_function,
+    score=accuracy,
+)
 @with_parameters
 class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalty):
     """Logistic regression classifier with an L2, L1 or elastic-net penalty.

@@ -84,6 +84,7 @@ class LinearRegression(SolverParameters, Certain, WatchedSolver, LinearRegressor
 
     _ranges = SOLVER_RANGES | {"solver": one_of("auto", *SOLVERS) | A_METHOD}
     _accepts_devices = True
+    _device_arrays = ("coef_", "intercept_")
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearRegression:

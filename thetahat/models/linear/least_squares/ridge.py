@@ -85,6 +85,7 @@ class Ridge(RidgeIntervals, RidgeParameters, WatchedSolver, LinearRegressor):
         "norm_bound": at_least(1 / LARGEST_FACTOR) | none,
     }
     _accepts_devices = True
+    _device_arrays = ("coef_", "intercept_")
     _flattens_one_column = True
 
     @with_callbacks

@@ -1,0 +1,1 @@
+"""How estimators take tensors: which methods run on a device, and where a model is."""
