@@ -28,6 +28,7 @@ from thetahat.objective.conditioning import Conditioning, watch_through
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.huber_scale import HuberWithScale
+from thetahat.objective.robust.row_space import RowSpace
 
 TRIAL = 30
 """Number of steps after which a scale that still changes may be going to 0."""
@@ -109,20 +110,24 @@ class HuberRegressor(WatchedSolver, OneTargetRegressor):
         rows = Conditioning.near(source, predictor).in_target_unit()
         unit = 1.0 if rows.unit is None else float(rows.unit)
         alpha = float(self.alpha) * unit  # scaled so that θ/unit minimises F/unit
-        problem = HuberWithScale(predictor, float(self.epsilon), alpha, rows.source)
-        attributes = partial(self._scaled_attributes, problem=problem)
+        space = RowSpace.of(rows.source, predictor)
+        problem = HuberWithScale(space.predictor, float(self.epsilon), alpha, space.source)
+        attributes = partial(self._scaled_attributes, predictor=predictor, dtype=source.dtype)
         with (
             self._watching(self.max_iter, attributes, X, y) as watch,
-            rows.watch(watch) as inner,
+            rows.watch(watch) as outer,
+            space.watch(outer) as inner,
         ):
             assert inner is not None
-            start = self._last_fit(problem, rows) if self.warm_start else None
-            start = problem.start() if start is None else start
-            with _kept_if_interrupted(start):
-                found = self._solve(problem, start, inner)
-        self.solution_ = replace(rows.solution(found), value=unit * found.value)
+            found = _on_the_rows(problem, space)
+            if found is None:
+                start = self._last_fit(predictor, problem, rows, space) if self.warm_start else None
+                start = problem.start() if start is None else start
+                with _kept_if_interrupted(start):
+                    found = self._solve(problem, start, inner)
+        self.solution_ = replace(rows.solution(space.solution(found)), value=unit * found.value)
         self.__dict__.update(attributes(self.solution_.theta))
-        self.outliers_ = _outliers(rows.source, predictor, found.theta, self.epsilon)
+        self.outliers_ = _outliers(problem.source, problem.predictor, found.theta, self.epsilon)
         self.n_iter_ = found.steps
         self._warn_unless_converged()
         return self
@@ -164,25 +169,48 @@ class HuberRegressor(WatchedSolver, OneTargetRegressor):
         # The fit of the absolute loss is better, but it is not proven to be optimal.
         return replace(found, theta=exact.theta, value=exact.value, steps=steps)
 
-    def _last_fit(self, problem: HuberWithScale, rows: Conditioning) -> Array | None:
+    def _last_fit(
+        self,
+        predictor: LinearPredictor,
+        problem: HuberWithScale,
+        rows: Conditioning,
+        space: RowSpace,
+    ) -> Array | None:
         """(β, b, σ) of the previous fit, if there is one with the same columns."""
         coef = getattr(self, "coef_", None)
-        if coef is None or len(coef) != problem.predictor.n_features:
+        if coef is None or len(coef) != predictor.n_features:
             return None
-        coef = np.asarray(coef, dtype=np.float64)
-        linear = problem.predictor.pack(coef, float(self.intercept_))
-        start = rows.to(np.append(linear, float(self.scale_)))
+        linear = predictor.pack(np.asarray(coef, dtype=np.float64), float(self.intercept_))
+        start = space.to(rows.to(np.append(linear, float(self.scale_))))
         start[-1] = max(start[-1], 2 * problem.floor)
         return start
 
-    def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Any]:
-        coef, intercept = problem.predictor.split(theta[:-1])
-        dtype = problem.source.dtype
+    def _scaled_attributes(
+        self, theta: Array, predictor: LinearPredictor, dtype: Any
+    ) -> dict[str, Any]:
+        coef, intercept = predictor.split(theta[:-1])
         return {
             "coef_": np.asarray(coef, dtype=dtype),
             "intercept_": np.asarray(intercept, dtype=dtype)[()],
             "scale_": float(theta[-1]),
         }
+
+
+def _on_the_rows(problem: HuberWithScale, space: RowSpace) -> Solution | None:
+    """The shortest β that fits all rows exactly, if F is smallest there; None otherwise."""
+    linear = space.interpolant()
+    if linear is None or not problem.is_least_without_scale(linear):
+        return None
+    coef = problem.predictor.split(linear)[0]
+    return Solution(
+        theta=np.append(linear, problem.floor),
+        outcome=Outcome.EXACT,
+        solver="direct",
+        reason="more columns than rows: the shortest coefficients that fit all rows exactly",
+        steps=1,
+        value=problem.penalty * float(np.sum(coef * coef)),
+        message=Outcome.EXACT.value,
+    )
 
 
 @contextmanager
