@@ -5,34 +5,30 @@ Centring is implicit, so sparse rows stay sparse.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import means
-from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.threads import n_threads, one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.conjugate_gradient import conjugate_gradient
 from thetahat.mathematics.linalg.least_squares import LinearFit
-from thetahat.mathematics.linalg.lsqr import lsqr
+from thetahat.mathematics.linalg.lsqr import LSQR, lsqr
 from thetahat.mathematics.optimizers.joined import worst
-from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.objective.conditioning import watch_through
 from thetahat.objective.sums import Sums
 
 BY_PRODUCTS = {"lsqr": lsqr, "conjugate_gradient": conjugate_gradient}
 """Solvers that need products with X alone."""
-LSQR_FACTOR = 1e-6
-"""Factor of the tolerance of LSQR, whose residual has an error up to κ times smaller than β."""
-FEW_ENTRIES = 1 << 22
-"""Stored entries of sparse rows up to which one thread multiplies all of them at once: dividing
-such a product among threads takes as long as the product."""
-
-Products = tuple[Callable[[Array], Array], Callable[[Array], Array]]
+NONE = np.empty(0)
+WORTH_SHARING = 20_000
+"""Stored entries times targets from which several threads share the work."""
 
 
 def least_squares_by_products(
@@ -51,27 +47,14 @@ def least_squares_by_products(
     d = source.n_features
     x_mean = about.mean[:d] if intercept else np.zeros(d)
     y_mean = about.mean[d:] if intercept else np.zeros(len(about.mean) - d)
-    product, adjoint = _products(source, x_mean)
-
-    def solve(column: Array, level: float) -> Solution:
-        def back(theta: Array) -> Array:
-            return np.append(theta, level - x_mean @ theta)[:, None]
-
-        with watch_through(watch, back) as inner:
-            return BY_PRODUCTS[solver](
-                product,
-                adjoint,
-                column,
-                d,
-                damp=float(np.sqrt(ridge)),
-                tolerance=tolerance * LSQR_FACTOR,
-                max_steps=max_steps,
-                watch=inner,
-            )
-
     y = source.map_rows(lambda block: _root(block)[:, None] * (_columns(block) - y_mean))
-    with one_blas_thread():  # lengths of vectors as well have bits that depend on no thread count
-        found = [solve(column, level) for column, level in zip(y.T, y_mean, strict=True)]
+    limits = (float(np.sqrt(ridge)), tolerance, max_steps)
+    with one_blas_thread():  # the length of a vector would have bits of the number of threads
+        if solver == "lsqr" and _is_compiled(source, watch):
+            assert isinstance(source, InMemory)
+            found = _compiled(source, x_mean, y, y_mean, *limits)
+        else:
+            found = _one_by_one(solver, source, x_mean, y, y_mean, *limits, watch)
         coef = np.column_stack([solution.theta for solution in found])
         free = y_mean - x_mean @ coef
     fit = LinearFit(
@@ -91,10 +74,18 @@ def least_squares_by_products(
     return fit, solution
 
 
-def _products(source: Source, x_mean: Array) -> Products:
-    """u ↦ Xu and v ↦ Xᵀv of the weighted rows, centred at `x_mean`."""
-    if isinstance(source, InMemory) and source.is_sparse and source.X.nnz <= FEW_ENTRIES:
-        return _of_few_entries(source, x_mean)
+def _one_by_one(
+    solver: str,
+    source: Source,
+    x_mean: Array,
+    y: Array,
+    y_mean: Array,
+    damp: float,
+    tolerance: float,
+    max_steps: int | None,
+    watch: Watch | None,
+) -> list[Solution]:
+    """The solution for each column of y, whose steps the watch follows."""
 
     def product(u: Array) -> Array:
         return source.map_rows(lambda block: _root(block) * (block.X @ u - x_mean @ u))
@@ -106,24 +97,74 @@ def _products(source: Source, x_mean: Array) -> Products:
 
         return source.reduce(pull_back).parts[0]
 
-    return product, adjoint
+    def solve(column: Array, level: float) -> Solution:
+        with watch_through(watch, lambda theta: _with_level(theta, x_mean, level)) as inner:
+            return BY_PRODUCTS[solver](
+                product,
+                adjoint,
+                column,
+                source.n_features,
+                damp=damp,
+                tolerance=tolerance,
+                max_steps=max_steps,
+                watch=inner,
+            )
+
+    return [solve(column, level) for column, level in zip(y.T, y_mean, strict=True)]
 
 
-def _of_few_entries(source: InMemory, x_mean: Array) -> Products:
-    rows = source.X.astype(np.float64, copy=False)  # else every product would convert them
-    columns = rows.T
-    if source.weight is None:
-        return (
-            lambda u: rows @ u - x_mean @ u,
-            lambda v: columns @ v - x_mean * v.sum(),
-        )
-    root = np.sqrt(source.weight)
+def _is_compiled(source: Source, watch: Watch | None) -> bool:
+    """Whether the rows are sparse and in memory, and nothing follows single steps."""
+    idle = watch is None or watch.is_idle
+    return idle and isinstance(source, InMemory) and source.is_sparse
 
-    def adjoint(v: Array) -> Array:
-        part = root * v
-        return columns @ part - x_mean * part.sum()
 
-    return lambda u: root * (rows @ u - x_mean @ u), adjoint
+def _compiled(
+    source: InMemory,
+    x_mean: Array,
+    y: Array,
+    y_mean: Array,
+    damp: float,
+    tolerance: float,
+    max_steps: int | None,
+) -> list[Solution]:
+    """The same by compiled LSQR, for all columns of y."""
+    X, k, d = source.X, y.shape[1], source.n_features
+    most = 4 * min(X.shape) + 100 if max_steps is None else max_steps
+    theta, report = np.zeros((k, d)), np.zeros((k, 3))
+    root = NONE if source.weight is None else np.sqrt(source.weight)
+    threads = n_threads() if k * int(X.nnz) > WORTH_SHARING else 1
+    try:
+        _native.sparse_least_squares(
+            X.data, X.indices, X.indptr, root, np.ascontiguousarray(x_mean),
+            np.ascontiguousarray(y.T), damp, tolerance, most, threads, theta, report,
+        )  # fmt: skip
+    except KeyboardInterrupt as interrupt:
+        so_far = _with_level(theta.T, x_mean, y_mean)
+        interrupt.solution = _solution(so_far, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
+        raise
+
+    def solution(row: Array, steps: float, gap: float, value: float) -> Solution:
+        outcome = Outcome.CONVERGED if gap <= tolerance else Outcome.STEPS_EXHAUSTED
+        return replace(_solution(row, outcome), steps=int(steps), gap=gap, value=value)
+
+    return [solution(row, *facts) for row, facts in zip(theta, report.tolist(), strict=True)]
+
+
+def _solution(theta: Array, outcome: Outcome) -> Solution:
+    return Solution(
+        theta=theta,
+        outcome=outcome,
+        solver=LSQR.name,
+        gap_kind=LSQR.gap_kind,
+        message=outcome.value,
+    )
+
+
+def _with_level(theta: Array, x_mean: Array, level: Array | float) -> Array:
+    """[β; b] of the rows as they are, from β of the centred rows."""
+    coef = theta if theta.ndim == 2 else theta[:, None]
+    return np.vstack([coef, np.atleast_1d(level - x_mean @ coef)])
 
 
 def _root(block: Block) -> Array:

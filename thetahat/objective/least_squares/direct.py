@@ -52,8 +52,14 @@ WIDEST_SPARSE_GRAM = 500
 """Columns of sparse rows up to which it is formed first."""
 LAST_SPARSE_GRAM = 2000
 """Columns of sparse rows up to which it is formed if products alone need many steps."""
-MANY_STEPS = 300
-"""Number of such steps that cost more than the system of so many columns."""
+LSQR_FACTOR = 1e-6
+"""Factor of the tolerance of LSQR, whose residual has an error up to κ times smaller than β."""
+DAMPED_FACTOR = 1e-3
+"""The same if "auto" chose it for a problem with a penalty, which bounds κ."""
+FEWEST_STEPS = 50
+"""Number of such steps that are always tried first."""
+SPEED_OF_SYSTEMS = 25.0
+"""How many times faster the d³ multiplications of a system are than those of sparse products."""
 
 
 @dataclass(frozen=True)
@@ -115,12 +121,13 @@ def direct_least_squares(
     if positive:
         return _non_negative(source, ridge, intercept, solver)
     if choice.solver in BY_PRODUCTS:
-        limits = {"tolerance": tolerance, "max_steps": max_steps, "watch": watch}
-        has_direct = solver == "auto" and max_steps is None and _is_sparse_and_small(source)
-        if has_direct:
-            limits["max_steps"] = MANY_STEPS
+        factor = DAMPED_FACTOR if solver == "auto" and ridge > 0 else LSQR_FACTOR
+        limits = {"tolerance": tolerance * factor, "max_steps": max_steps, "watch": watch}
+        few_steps = _steps_of_a_system(source) if solver == "auto" and max_steps is None else None
+        if few_steps is not None:
+            limits["max_steps"] = few_steps
         found = _by_products(source, choice, ridge, intercept, **limits)
-        if not (has_direct and found.solution.outcome is Outcome.STEPS_EXHAUSTED):
+        if few_steps is None or found.solution.outcome is not Outcome.STEPS_EXHAUSTED:
             return found
         choice = Choice("cholesky", f"{choice.reason}; many steps were needed: normal equations")
     if choice.solver == "dual":
@@ -140,9 +147,13 @@ def direct_least_squares(
     return LeastSquares(fit, _solution(fit, reason, warning), about)
 
 
-def _is_sparse_and_small(source: Source) -> bool:
-    """Whether the d × d system of sparse rows can be formed, if products alone do not suffice."""
-    return source.n_features <= LAST_SPARSE_GRAM and source.n_features <= source.n_rows
+def _steps_of_a_system(source: Source) -> int | None:
+    """The number of steps by products that cost as much as the d × d system; None if too large."""
+    d = source.n_features
+    if not isinstance(source, InMemory) or d > min(LAST_SPARSE_GRAM, source.n_rows):
+        return None
+    entries = source.X.nnz if source.is_sparse else source.n_rows * d
+    return max(FEWEST_STEPS, int(d**3 / SPEED_OF_SYSTEMS / (2 * entries + 10 * d)))
 
 
 def _moments(source: Source, intercept: bool) -> Moments:

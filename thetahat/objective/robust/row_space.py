@@ -1,7 +1,7 @@
 """Rows with more columns than rows, in coordinates of the space that they span.
 
-A penalty on ‖β‖² never makes β leave the span of the rows. With Xᵀ = QR, Q of n orthonormal columns,
-β = Qγ has ‖β‖ = ‖γ‖ and Xβ = Rᵀγ, so the problem in γ has n columns instead of d.
+With a penalty on ‖β‖², the best β lies in the span of the rows. With Xᵀ = QR and n orthonormal
+columns of Q, β = Qγ has ‖β‖ = ‖γ‖ and Xβ = Rᵀγ, so the problem in γ has n columns instead of d.
 """
 
 from __future__ import annotations
