@@ -67,7 +67,7 @@ class InMemory(Source):
         return Block(X=X, y=self.y, weight=self.weight)
 
     def require_finite(self, *, missing: bool = False) -> None:
-        """As `Source.require_finite`; sparse and few rows are cut into blocks only for the error."""
+        """As `Source.require_finite`; sparse or few rows are cut up only for the error."""
         if self.is_sparse or self.X.size <= FEW_ENTRIES:
             entries = self.X.data if self.is_sparse else self.X
             with np.errstate(over="ignore", invalid="ignore"):

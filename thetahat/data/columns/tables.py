@@ -96,7 +96,5 @@ def _plain_frame(X: Any) -> tuple[Array, Schema] | None:
     columns: tuple[Column, ...] = ()
     if all(isinstance(label, str) for label in labels):
         kinds = {one: kind_of_dtype(one) for one in distinct}
-        columns = tuple(
-            Column(label, kinds[one]) for label, one in zip(labels, types, strict=True)
-        )
+        columns = tuple(Column(label, kinds[one]) for label, one in zip(labels, types, strict=True))
     return X.to_numpy(dtype=np.float32 if single else np.float64), Schema(columns)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
@@ -19,7 +20,7 @@ from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.pinball import Absolute
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
@@ -28,8 +29,11 @@ from thetahat.objective.conditioning import Conditioning, watch_through
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.huber_scale import HuberWithScale
+from thetahat.objective.robust.newton_by_products import NewtonByProducts
 from thetahat.objective.robust.row_space import RowSpace
 
+WIDEST_SPARSE_HESSIAN = 500
+"""Columns of sparse rows up to which Newton's method is used."""
 TRIAL = 30
 """Number of steps after which a scale that still changes may be going to 0."""
 
@@ -111,7 +115,13 @@ class HuberRegressor(WatchedSolver, OneTargetRegressor):
         unit = 1.0 if rows.unit is None else float(rows.unit)
         alpha = float(self.alpha) * unit  # scaled so that θ/unit minimises F/unit
         space = RowSpace.of(rows.source, predictor)
-        problem = HuberWithScale(space.predictor, float(self.epsilon), alpha, space.source)
+        problem = HuberWithScale(
+            space.predictor,
+            float(self.epsilon),
+            alpha,
+            space.source,
+            has_hessian=not _is_for_gradients(space.source),
+        )
         attributes = partial(self._scaled_attributes, predictor=predictor, dtype=source.dtype)
         with (
             self._watching(self.max_iter, attributes, X, y) as watch,
@@ -136,16 +146,24 @@ class HuberRegressor(WatchedSolver, OneTargetRegressor):
         problem.value_and_gradient(start)
         tolerance = max(self.tol / problem.total.weight, problem.rounding())
 
+        method: Method = Newton()
+        reason = "jointly convex in coefficients and scale: Newton needs few iterations"
+        if not problem.has_hessian:
+            method, reason = NewtonByProducts(), "sparse rows with many columns: products alone"
+
         def newton(start: Array, max_steps: int) -> Solution:
             return minimise(
                 problem,
-                Newton(),
+                method,
                 start,
                 tolerance=tolerance,
                 max_steps=max_steps,
                 watch=watch,
-                reason="jointly convex in coefficients and scale: Newton needs few iterations",
+                reason=reason,
             )
+
+        if not problem.has_hessian:
+            return newton(start, self.max_iter)
 
         found = newton(start, min(TRIAL, self.max_iter))
         ended = (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME, Outcome.DIVERGED)
@@ -194,6 +212,12 @@ class HuberRegressor(WatchedSolver, OneTargetRegressor):
             "intercept_": np.asarray(intercept, dtype=dtype)[()],
             "scale_": float(theta[-1]),
         }
+
+
+def _is_for_gradients(source: Source) -> bool:
+    """Whether the rows are sparse with so many columns that a d × d system costs too much."""
+    sparse = isinstance(source, InMemory) and source.is_sparse
+    return sparse and source.n_features > WIDEST_SPARSE_HESSIAN
 
 
 def _on_the_rows(problem: HuberWithScale, space: RowSpace) -> Solution | None:
