@@ -1,7 +1,8 @@
 """Rows with more columns than rows, in coordinates of the space that they span.
 
-With a penalty on ‖β‖², the best β lies in the span of the rows. With Xᵀ = QR and n orthonormal
-columns of Q, β = Qγ has ‖β‖ = ‖γ‖ and Xβ = Rᵀγ, so the problem in γ has n columns instead of d.
+With a penalty on ‖β‖², the best β lies in the span of the rows. With Xᵀ = QR, the columns of Q
+orthonormal, β = Qγ has ‖β‖ = ‖γ‖ and Xβ = Rᵀγ, so the problem in γ has as many columns as X has
+independent rows, instead of d.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from thetahat.objective.predictor import LinearPredictor
 
 MOST_ENTRIES = 1 << 24
 """Entries of X up to which sparse rows are made dense for this."""
-SINGULAR = 1e-10
-"""Smallest entry of the diagonal of R, as a share of the largest, for independent rows."""
+SINGULAR = 1e-12
+"""Smallest pivot, as a share of the largest, that counts as a direction of the rows."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,9 @@ class RowSpace:
     source: Source
     predictor: LinearPredictor
     axes: Array | None = None
-    """Q of shape (d, n); None if the rows are not changed."""
+    """Q of shape (d, rank); None if the rows are not changed."""
+    order: Array | None = None
+    """The order of the rows in which their coordinates form a lower triangle."""
 
     @classmethod
     def of(cls, source: Source, predictor: LinearPredictor) -> RowSpace:
@@ -51,22 +54,30 @@ class RowSpace:
         columns = np.asarray(rows, dtype=np.float64).T
         qr = scipy_linalg().qr
         with one_blas_thread():
-            axes, triangle = interruptible(lambda: qr(columns, mode="economic"), 2.0 * n * n * d)
-        inner = replace(source, X=np.ascontiguousarray(triangle.T), n_features=n)
-        return cls(inner, replace(predictor, n_features=n), axes)
+            axes, triangle, order = interruptible(
+                lambda: qr(columns, mode="economic", pivoting=True), 2.0 * n * n * d
+            )
+        pivots = abs(np.diagonal(triangle))
+        # Pivots fall; those at rounding level belong to no direction of the rows.
+        rank = max(1, int(np.count_nonzero(pivots > SINGULAR * pivots[0])))
+        coordinates = np.empty((n, rank))
+        coordinates[order] = triangle[:rank].T
+        inner = replace(source, X=coordinates, n_features=rank)
+        return cls(inner, replace(predictor, n_features=rank), axes[:, :rank], order)
 
     def interpolant(self) -> Array | None:
-        """θ of least ‖β‖ with Xβ + b = y; None if the rows are dependent, or not more columns.
+        """θ of least ‖β‖ with Xβ + b = y; None if not all rows count, or if they are dependent.
 
         With p = R⁻ᵀ1 and q = R⁻ᵀy, γ = q − b·p, which is shortest for b = pᵀq/pᵀp.
         """
         if self.axes is None or not isinstance(self.source, InMemory):
             return None
-        rows, y = self.source.X, self.source.y
-        pivots = abs(np.diagonal(rows))
-        if not pivots.min() > SINGULAR * pivots.max():
+        weight = self.source.weight
+        all_count = weight is None or bool((weight > 0).all())
+        if not all_count or self.source.n_features < self.source.n_rows:
             return None
-        sides = np.column_stack([y, np.ones(len(pivots))]).astype(np.float64)
+        rows, y = self.source.X[self.order], np.asarray(self.source.y)[self.order]
+        sides = np.column_stack([y, np.ones(len(y))]).astype(np.float64)
         with one_blas_thread():
             q, p = scipy_linalg().solve_triangular(rows, sides, lower=True).T
             if not self.predictor.fit_intercept:
