@@ -103,9 +103,11 @@ def deviance(of: str, alpha: float = 1.0) -> Objective:
     """Half the mean deviance up to terms of y, and the L2 penalty."""
 
     def value(X: Any, y: Any, model: Any) -> float:
+        from scipy.special import xlogy
+
         z = X @ model.coef_ + model.intercept_
         loss = {
-            "Poisson": lambda: np.exp(z) - y * z,
+            "Poisson": lambda: np.exp(z) - y * z + xlogy(y, y) - y,
             "Gamma": lambda: z + y * np.exp(-z),
             "Tweedie": lambda: (
                 np.exp((2 - POWER) * z) / (2 - POWER) - y * np.exp((1 - POWER) * z) / (1 - POWER)

@@ -17,6 +17,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, whole
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.pinball import Absolute
@@ -124,6 +125,7 @@ class HuberRegressor(WatchedSolver, OneTargetRegressor):
         )
         attributes = partial(self._scaled_attributes, predictor=predictor, dtype=source.dtype)
         with (
+            one_blas_thread(),  # once, instead of in each of many short passes
             self._watching(self.max_iter, attributes, X, y) as watch,
             rows.watch(watch) as outer,
             space.watch(outer) as inner,

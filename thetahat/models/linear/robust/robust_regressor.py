@@ -24,6 +24,7 @@ from thetahat.estimator.parameters import (
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses import named as named_loss
@@ -165,6 +166,7 @@ class RobustRegressor(WatchedSolver, OneTargetRegressor):
         space = RowSpace.of(rows.source, predictor)
         risk = EmpiricalRisk(space.predictor, self.loss_, penalty, space.source)
         with (
+            one_blas_thread(),  # once, instead of in each of many short passes
             self._watching(self.max_iter, attributes, X, y) as watch,
             rows.watch(watch) as outer,
             space.watch(outer) as inner,
