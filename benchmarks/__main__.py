@@ -26,6 +26,7 @@ FAMILIES = (
     "stochastic",
     "nonlinear",
     "robust",
+    "corners_regression",
     "bayes",
     "selection",
     "evaluation",

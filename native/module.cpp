@@ -49,6 +49,7 @@
     X(root_weighted) \
     X(skinny_products) \
     X(sparse_gram) \
+    X(sparse_least_squares) \
     X(whitened_squares) \
     X(sparse_normal_product) \
     /* losses */ \

@@ -180,6 +180,27 @@ def sparse_gram(
     weight: FloatArray,
     gram: FloatArray,
 ) -> None: ...
+def sparse_pullback(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    slope: FloatArray,
+    found: FloatArray,
+) -> None: ...
+def sparse_least_squares(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    root: FloatArray,
+    mean: FloatArray,
+    targets: FloatArray,
+    damp: float,
+    tolerance: float,
+    most_steps: int,
+    threads: int,
+    theta: FloatArray,
+    report: FloatArray,
+) -> None: ...
 def quadratic_sweeps(
     gram: FloatArray,
     l1: FloatArray,

@@ -15,6 +15,9 @@ from thetahat.data.source import Block, S, Source, row_weights, rows_per_block
 from thetahat.foundation.threads import blocks_in_flight, one_blas_thread
 from thetahat.foundation.types import Array, Matrix
 
+FEW_ENTRIES = 1 << 20
+"""Entries of X that one thread adds up in less time than several threads need to share them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class InMemory(Source):
@@ -64,10 +67,11 @@ class InMemory(Source):
         return Block(X=X, y=self.y, weight=self.weight)
 
     def require_finite(self, *, missing: bool = False) -> None:
-        """As `Source.require_finite`; sparse rows are cut into blocks only to name the entry."""
-        if self.is_sparse:
+        """As `Source.require_finite`; sparse or few rows are cut up only for the error."""
+        if self.is_sparse or self.X.size <= FEW_ENTRIES:
+            entries = self.X.data if self.is_sparse else self.X
             with np.errstate(over="ignore", invalid="ignore"):
-                if np.isfinite(self.X.data.sum(dtype=np.float64)):
+                if np.isfinite(entries.sum(dtype=np.float64)):
                     return
         super().require_finite(missing=missing)
 
@@ -78,6 +82,13 @@ class InMemory(Source):
             if start >= behind:
                 release_rows(self.X, start - behind, start - behind + step)
             yield self.whole.take(slice(start, min(n, start + step)))
+
+    def map_few_rows(self, function: Callable[[Block], Array]) -> Array:
+        """As `map_rows`, by one thread if X has few entries, for functions that only read them."""
+        if self.is_sparse or self.X.size > FEW_ENTRIES:
+            return self.map_rows(function)
+        with one_blas_thread():
+            return np.concatenate([function(block) for block in self.blocks()])
 
     def arrays(self) -> tuple[Matrix, Array | None, Array | None]:
         """X, y and the row weights, without a copy."""

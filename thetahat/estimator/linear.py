@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.arrays import like
+from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
@@ -83,7 +84,9 @@ class Linear(Estimator):
         """z = Xβ + b: (n,), or (n, k) where ``coef_`` is (k, d)."""
         if type(self.__dict__.get("coef_")) is np.ndarray and self._is_small_and_sound(X):
             return X @ self.coef_.T + self.intercept_
-        return self._open_again(X).map_rows(self._raw_block)
+        rows = self._open_again(X)
+        each = rows.map_few_rows if isinstance(rows, InMemory) else rows.map_rows
+        return each(self._raw_block)
 
     def _raw_block(self, block: Block) -> Array:
         coef = self.coef_

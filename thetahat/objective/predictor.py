@@ -187,6 +187,8 @@ class LinearPredictor(Restrictable):
 
     def pullback(self, X: Array, slope: Array, theta: Array | None = None) -> Array:
         """Σ_i ∂z_i/∂θ · slope_i = (Xᵀs, Σs), flat as θ is; the same at every θ."""
+        if (pulled := _sparse_pullback(X, slope)) is not None:
+            return self.pack(pulled, slope.sum())
         X = in_double(X)
         # With few columns of slopes, BLAS is faster when X is the right factor.
         if slope.ndim == 2 and is_array_api_obj(X):
@@ -234,6 +236,17 @@ def _root_weighted(X: Matrix, weight: Array, width: int) -> Array | None:
     rows = np.empty((X.shape[0], width))
     count = _native.root_weighted(X, np.ascontiguousarray(weight, dtype=np.float64), rows)
     return None if count < 0 else rows[:count]
+
+
+def _sparse_pullback(X: Matrix, slope: Array) -> Array | None:
+    """Xᵀs of compressed sparse rows, without the transpose that SciPy builds; None for others."""
+    if getattr(X, "format", None) != "csr" or slope.ndim != 1 or type(slope) is not np.ndarray:
+        return None
+    found = np.empty(X.shape[1])
+    _native.sparse_pullback(
+        X.data, X.indices, X.indptr, np.ascontiguousarray(slope, dtype=np.float64), found
+    )
+    return found
 
 
 def _weighted_gram(xp: Any, X: Matrix, weight: Array) -> Array:

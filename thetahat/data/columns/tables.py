@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.columns.schema import Schema
-from thetahat.data.columns.variables import is_lone_column, variables
+from thetahat.data.columns.schema import Column, Schema
+from thetahat.data.columns.variables import is_lone_column, kind_of_dtype, variables
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
@@ -58,6 +58,8 @@ def table_to_numpy(X: Any) -> tuple[Array, Schema]:
     the check for finite numbers reports them. Columns that are not numbers raise an error. The
     schema is empty unless all column names are strings, as in scikit-learn.
     """
+    if (plain := _plain_frame(X)) is not None:
+        return plain
     columns = variables(X)
     for column in columns:
         if not column.kind.is_number:
@@ -66,10 +68,6 @@ def table_to_numpy(X: Any) -> tuple[Array, Schema]:
         return columns[0].numbers(), Schema()
     named = all(isinstance(column.label, str) for column in columns)
     schema = Schema(tuple(column.describe() for column in columns) if named else ())
-    if hasattr(X, "iloc") and len({column.dtype for column in columns}) == 1:
-        whole = X.to_numpy()
-        if whole.dtype in (np.float32, np.float64):
-            return whole, schema
     n_rows = len(columns[0].values) if columns else len(X)
     dtype = np.float32 if all(column.is_single for column in columns) else np.float64
     # Columns are contiguous when read and blocks of rows when used: Fortran order suits both.
@@ -77,3 +75,26 @@ def table_to_numpy(X: Any) -> tuple[Array, Schema]:
     for place, column in enumerate(columns):
         numbers[:, place] = column.numbers()
     return numbers, schema
+
+
+def _plain_frame(X: Any) -> tuple[Array, Schema] | None:
+    """The same for a pandas frame whose columns are all of NumPy's types of numbers, else None.
+
+    Such a frame is converted as a whole: looking at its columns one by one takes longer than most
+    predictions.
+    """
+    if not hasattr(X, "iloc") or is_lone_column(X):
+        return None
+    types = X.dtypes.to_numpy()
+    distinct = set(types)
+    if not types.size or any(
+        not isinstance(one, np.dtype) or one.kind not in "fiub" for one in distinct
+    ):
+        return None
+    single = distinct == {np.dtype(np.float32)}
+    labels = X.columns.tolist()
+    columns: tuple[Column, ...] = ()
+    if all(isinstance(label, str) for label in labels):
+        kinds = {one: kind_of_dtype(one) for one in distinct}
+        columns = tuple(Column(label, kinds[one]) for label, one in zip(labels, types, strict=True))
+    return X.to_numpy(dtype=np.float32 if single else np.float64), Schema(columns)

@@ -52,7 +52,7 @@ class CurveEvidence:
     @classmethod
     def of(cls, fit: CurveFit, theta: Array, free: Array, *, weighted: bool) -> CurveEvidence:
         residuals = fit.curve(fit.X, theta) - fit.y
-        gradients = fit.curve.jacobian(fit.X, theta)[:, free]
+        gradients = fit.slopes(theta)[:, free]
         roots = np.sqrt(fit.weight)
         scale = _column_sizes(roots[:, None] * gradients)
         tangent = Linearised.of(roots[:, None] * gradients, roots * residuals, scale)

@@ -19,6 +19,7 @@ from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses import named as named_loss
@@ -181,6 +182,11 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         self._flat = self.model is not None and is_vector(X)
         source = self._open(as_table(X) if self._flat else X, y, sample_weight)
         require_squares_of_target(source, who=type(self).__name__)
+        with one_blas_thread():  # once, instead of in each of many short passes
+            self._fit(source, X, y)
+        return self
+
+    def _fit(self, source: Source, X: Any, y: Any) -> None:
         problem, start, reason = self._problem(source)
         method = self._chosen(problem)
         # Set before the run, so that `predict` works if it is interrupted.
@@ -207,7 +213,6 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         self.n_iter_ = max(1, best.steps)
         self._warn_unless_converged()
         warn_of_poor_fit(problem, self.solution_, evidence)
-        return self
 
     def predict(self, X: Any) -> Array:
         """Predict f(x; θ̂). Cost: one call of the model per block of rows.
@@ -328,7 +333,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         )
         problem.require_residual_loss(who)
         curve, reason = curve.settled(X, start)
-        problem = replace(problem, curve=curve)
+        problem = replace(problem, curve=curve, _last={})
         problem.require_finite_sum(start, who)
         return problem, start, reason
 

@@ -6,7 +6,7 @@ methods for least squares minimise F, and with ∂sᵢ/∂rᵢ = wᵢψ(rᵢ)/s�
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class CurveFit:
     loss: Any
     """A `Curved` loss of the residual, checked by `require_residual_loss`."""
     bounds: tuple[Array, Array]
+    _last: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
     def residuals(self, theta: Array) -> Array:
         """s with F = ½‖s‖²; for the squared loss, √w·(f − y)."""
@@ -49,7 +50,7 @@ class CurveFit:
 
     def jacobian(self, theta: Array) -> Array:
         """∂s/∂θ."""
-        inner = self.curve.jacobian(self.X, theta)
+        inner = self.slopes(theta)
         if isinstance(self.loss, Squared):
             return self._weighted(inner)
         predicted = self.curve(self.X, theta)
@@ -59,6 +60,14 @@ class CurveFit:
         away = np.abs(root) > 1e-8
         slope = self.weight * self.loss.gradient(self.y, predicted) / np.where(away, root, 1.0)
         return np.where(away, slope, near)[:, None] * inner
+
+    def slopes(self, theta: Array) -> Array:
+        """∂f(xᵢ; θ)/∂θ; the last ones are kept, because the end of a run asks for them again."""
+        last = self._last.get("theta")
+        if last is None or not np.array_equal(last, theta):
+            self._last.update(slopes=self.curve.jacobian(self.X, theta), theta=theta.copy())
+        slopes: Array = self._last["slopes"]
+        return slopes
 
     def _weighted(self, rows: Array) -> Array:
         """Rows times √w; unchanged if all weights are equal."""

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 WIDEST_GRAM = 500
 """Columns up to which a Gram matrix of all of them costs less than a few passes over the rows."""
+WIDEST_SPARSE_GRAM = 20
+"""The same for one fit to sparse rows."""
 SLIM = 4
 """How many rows for each column of few numbers make a Gram matrix worth its while for one fit."""
 
@@ -101,6 +103,8 @@ class L1Rows:
         if precompute is True or not isinstance(source, InMemory):
             return True
         n, d = source.n_rows, source.n_features
+        if source.is_sparse and not self.many and d > WIDEST_SPARSE_GRAM:
+            return False  # a sweep over the stored entries costs less than their products
         if source.is_sparse or self.many or n * d > FEW_NUMBERS:
             return d <= min(WIDEST_GRAM, n)
         return SLIM * d <= n

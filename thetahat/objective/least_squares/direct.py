@@ -17,46 +17,49 @@ beyond                     singular values without those at rounding level: leas
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
-from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import Moments, means, moments
+from thetahat.data.source import Source
+from thetahat.data.summaries.moments import Moments, moments
 from thetahat.data.views import held
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, IllConditionedWarning
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.precision import EPSILON
-from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg import least_squares as direct
 from thetahat.mathematics.linalg.condition import digits_lost
-from thetahat.mathematics.linalg.conjugate_gradient import conjugate_gradient
 from thetahat.mathematics.linalg.least_squares import LinearFit
-from thetahat.mathematics.linalg.lsqr import lsqr
 from thetahat.mathematics.linalg.refinement import refined
-from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.objective.conditioning import watch_through
+from thetahat.objective.least_squares.by_products import BY_PRODUCTS, least_squares_by_products
 from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
-from thetahat.objective.sums import Sums
 
 DIRECT = ("cholesky", "pseudo_inverse", "qr", "svd", "dual")
 ON_DEVICE = ("cholesky", "pseudo_inverse", "qr", "svd")
 """Solvers whose passes over the rows also run on devices."""
 GRAM_IS_ENOUGH = 1e3
 REFINED_GRAM_IS_ENOUGH = 1e6
-BY_PRODUCTS = {"lsqr": lsqr, "conjugate_gradient": conjugate_gradient}
-"""Solvers that need products with X alone."""
 WIDEST_RANK = 500
 """Columns up to which the rank is found beside a solver that does not need the d × d matrix."""
 WIDEST_GRAM = 6000
 """Columns up to which the d × d system is formed; beyond, only matrix-vector products are used."""
-WIDEST_SPARSE_GRAM = 2000
+WIDEST_SPARSE_GRAM = 500
+"""Columns of sparse rows up to which it is formed first."""
+LAST_SPARSE_GRAM = 2000
+"""Columns of sparse rows up to which it is formed if products alone need many steps."""
 LSQR_FACTOR = 1e-6
 """Factor of the tolerance of LSQR, whose residual has an error up to κ times smaller than β."""
+DAMPED_FACTOR = 1e-3
+"""The same if "auto" chose it for a problem with a penalty, which bounds κ."""
+FEWEST_STEPS = 50
+"""Number of such steps that are always tried first."""
+SPEED_OF_SYSTEMS = 25.0
+"""How many times faster the d³ multiplications of a system are than those of sparse products."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,15 @@ def direct_least_squares(
     if positive:
         return _non_negative(source, ridge, intercept, solver)
     if choice.solver in BY_PRODUCTS:
-        return _by_products(source, choice, ridge, intercept, tolerance, max_steps, watch)
+        factor = DAMPED_FACTOR if solver == "auto" and ridge > 0 else LSQR_FACTOR
+        limits = {"tolerance": tolerance * factor, "max_steps": max_steps, "watch": watch}
+        few_steps = _steps_of_a_system(source) if solver == "auto" and max_steps is None else None
+        if few_steps is not None:
+            limits["max_steps"] = few_steps
+        found = _by_products(source, choice, ridge, intercept, **limits)
+        if few_steps is None or found.solution.outcome is not Outcome.STEPS_EXHAUSTED:
+            return found
+        choice = Choice("cholesky", f"{choice.reason}; many steps were needed: normal equations")
     if choice.solver == "dual":
         fit = _dual(source, ridge, intercept)
         assert fit.dual is not None
@@ -134,6 +145,15 @@ def direct_least_squares(
     if warning:
         warn(warning, IllConditionedWarning)
     return LeastSquares(fit, _solution(fit, reason, warning), about)
+
+
+def _steps_of_a_system(source: Source) -> int | None:
+    """The number of steps by products that cost as much as the d × d system; None if too large."""
+    d = source.n_features
+    if not isinstance(source, InMemory) or d > min(LAST_SPARSE_GRAM, source.n_rows):
+        return None
+    entries = source.X.nnz if source.is_sparse else source.n_rows * d
+    return max(FEWEST_STEPS, int(d**3 / SPEED_OF_SYSTEMS / (2 * entries + 10 * d)))
 
 
 def _moments(source: Source, intercept: bool) -> Moments:
@@ -271,70 +291,13 @@ def _dual(source: Source, ridge: float, intercept: bool) -> LinearFit:
 
 
 def _by_products(
-    source: Source,
-    choice: Choice,
-    ridge: float,
-    intercept: bool,
-    tolerance: float,
-    max_steps: int | None,
-    watch: Watch | None,
+    source: Source, choice: Choice, ridge: float, intercept: bool, **options: Any
 ) -> LeastSquares:
-    """LSQR or conjugate gradients on the centred, weighted rows.
-
-    Centring is implicit, so sparse rows stay sparse.
-    """
-    source.require_finite()
-    about = means(source)
-    d = source.n_features
-    x_mean = about.mean[:d] if intercept else np.zeros(d)
-    y_mean = about.mean[d:] if intercept else np.zeros(len(about.mean) - d)
-
-    def product(u: Array) -> Array:
-        return source.map_rows(lambda block: _root(block) * (block.X @ u - x_mean @ u))
-
-    def adjoint(v: Array) -> Array:
-        def pull_back(block: Block) -> Sums:
-            part = v[block.start : block.start + block.n_rows] * _root(block)
-            return Sums(parts=(block.X.T @ part - x_mean * part.sum(),))
-
-        return source.reduce(pull_back).parts[0]
-
-    def solve(column: Array, level: float) -> Solution:
-        def back(theta: Array) -> Array:
-            return np.append(theta, level - x_mean @ theta)[:, None]
-
-        with watch_through(watch, back) as inner:
-            return BY_PRODUCTS[choice.solver](
-                product,
-                adjoint,
-                column,
-                d,
-                damp=float(np.sqrt(ridge)),
-                tolerance=tolerance * LSQR_FACTOR,
-                max_steps=max_steps,
-                watch=inner,
-            )
-
-    y = source.map_rows(lambda block: _root(block)[:, None] * (_columns(block) - y_mean))
-    found = [solve(column, level) for column, level in zip(y.T, y_mean, strict=True)]
-    coef = np.column_stack([solution.theta for solution in found])
-    fit = LinearFit(
-        coef=coef,
-        intercept=y_mean - x_mean @ coef,
-        solver=choice.solver,
-        rank=_small_rank(source, intercept),
-        condition=float("nan"),
-        residual=np.array([solution.value for solution in found]),
+    fit, solution = least_squares_by_products(
+        source, choice.solver, ridge=ridge, intercept=intercept, **options
     )
-    solution = replace(
-        worst(found),
-        theta=np.vstack([coef, fit.intercept]),
-        reason=choice.reason,
-        steps=max(one.steps for one in found),
-        value=float(fit.residual.sum()),
-        rank=fit.rank,
-    )
-    return LeastSquares(fit, solution)
+    fit = replace(fit, rank=_small_rank(source, intercept))
+    return LeastSquares(fit, replace(solution, reason=choice.reason, rank=fit.rank))
 
 
 def _small_rank(source: Source, intercept: bool) -> int | None:
@@ -342,12 +305,3 @@ def _small_rank(source: Source, intercept: bool) -> int | None:
     if source.n_features > WIDEST_RANK:
         return None
     return direct.rank_of(_moments(source, intercept))
-
-
-def _root(block: Block) -> Array:
-    return np.sqrt(block.row_weights)
-
-
-def _columns(block: Block) -> Array:
-    assert block.y is not None
-    return block.y if block.y.ndim == 2 else block.y[:, None]

@@ -11,6 +11,7 @@ inner rows are added or subtracted, and a pass over the rows costs O(n d).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.newton import Newton, newton_direction
+from thetahat.objective.least_squares.by_products import least_squares_by_products
 from thetahat.objective.predictor import LinearPredictor, in_double
 from thetahat.objective.row_losses import FEW, in_rows, rows_of
 from thetahat.objective.sums import Sums
@@ -56,6 +58,8 @@ class HuberWithScale:
     epsilon: float
     alpha: float
     source: Source
+    has_hessian: bool = True
+    """Whether the Gram matrix of the inner rows is formed; without it there are only gradients."""
     _seen: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -83,6 +87,8 @@ class HuberWithScale:
     def start(self) -> Array:
         """The optimum over a tenth of the rows; the least-squares fit if there are few."""
         source = self.source
+        if not self.has_hessian:
+            return self._start_by_products()
         fewest = ROWS_PER_PARAMETER * SAMPLED * self.predictor.n_parameters
         if isinstance(source, InMemory) and source.n_rows >= fewest and source.y is not None:
             rows = slice(None, None, SAMPLED)
@@ -95,8 +101,23 @@ class HuberWithScale:
                 found[-1] = max(found[-1], 2 * self.floor)
                 return found
         fit = source.reduce(_least_squares_sums, self.predictor)
-        linear = newton_direction(fit.parts[0], -fit.parts[1])
-        size, weight = source.map_rows(
+        return self._with_median_scale(newton_direction(fit.parts[0], -fit.parts[1]))
+
+    def _start_by_products(self) -> Array:
+        """The least-squares fit with the same penalty, to a few digits."""
+        fit, _ = least_squares_by_products(
+            self.source,
+            "lsqr",
+            ridge=max(self.alpha, self.floor),
+            intercept=self.predictor.fit_intercept,
+            tolerance=1e-4,
+            max_steps=None,
+            watch=None,
+        )
+        return self._with_median_scale(self.predictor.pack(fit.coef[:, 0], float(fit.intercept[0])))
+
+    def _with_median_scale(self, linear: Array) -> Array:
+        size, weight = self.source.map_rows(
             lambda block: np.column_stack(
                 [abs(block.y - self.predictor.raw(block.X, linear)), block.row_weights]
             )
@@ -121,10 +142,12 @@ class HuberWithScale:
         known = self._seen.get("inside") if self._seen.get("is_near") else None
         inside = np.empty(self.source.n_rows, dtype=bool)
         found = self.source.reduce(
-            _row_sums, self.predictor, linear, epsilon * sigma, known, inside
+            _row_sums, self.predictor, linear, epsilon * sigma, known, inside, self.has_hessian
         )
         squares, beyond, sizes, near, far, gram, changes = found.parts
-        if known is None:  # later points compare their inner rows with this one
+        if not self.has_hessian:
+            gram = np.zeros((1, 1))
+        elif known is None:  # later points compare their inner rows with this one
             self._seen.update(inside=inside, gram=gram, is_near=True)
         else:
             gram = self._seen["gram"] + gram
@@ -167,6 +190,35 @@ class HuberWithScale:
             _reweighted_sums, self.predictor, theta[:-1], self.epsilon * float(theta[-1])
         )
         return gradient, self._bend(theta, *found.parts)
+
+    def curvature_products(
+        self, theta: Array, *, above: bool
+    ) -> tuple[Callable[[Array], Array], Array]:
+        """v ↦ Hv and the diagonal of H, for sparse rows in memory.
+
+        H is the Hessian of F, or with `above` that of the function of `majoriser`. Cost: O(nnz).
+        """
+        assert isinstance(self.source, InMemory)
+        block, predictor = self.source.whole, self.predictor
+        X, sigma, total = in_double(block.X), float(theta[-1]), self.total.weight
+        residual = block.y - predictor.raw(X, theta[:-1])
+        reach = self.epsilon * sigma
+        share = reach / np.maximum(abs(residual), reach)
+        pull = block.row_weights * (share if above else share >= 1)
+        across = 2 / total / sigma**2 * predictor.pullback(X, pull * residual)
+        corner = 2 / total / sigma**3 * float(np.sum(pull * residual * residual))
+        ridge = predictor.pack(np.full(predictor.n_features, 2 * self.penalty), 0.0)
+        factor = 2 / total / sigma
+
+        def product(v: Array) -> Array:
+            image = factor * predictor.pullback(X, pull * predictor.raw(X, v[:-1]))
+            image += ridge * v[:-1] + across * v[-1]
+            return np.append(image, float(across @ v[:-1]) + corner * v[-1])
+
+        squares = X.copy()
+        squares.data = X.data * X.data
+        diagonal = factor * predictor.pullback(squares, pull) + ridge
+        return product, np.append(diagonal, corner)
 
     def is_least_without_scale(self, linear: Array) -> bool:
         """Whether F is smallest for σ → 0, at the fit β of the absolute loss.
@@ -222,13 +274,14 @@ def _row_sums(
     reach: float,
     known: Array | None,
     inside: Array,
+    has_hessian: bool,
 ) -> Sums:
     """Sums for the value, the gradient and the Gram matrix; `inside` marks the inner rows.
 
     If the inner rows of another point are given, the matrix is the difference from it.
     """
     rows = slice(block.start, block.start + block.n_rows)
-    if in_rows(block.X) and predictor.n_parameters <= FEW:
+    if has_hessian and in_rows(block.X) and predictor.n_parameters <= FEW:
         return _compiled_sums(
             block, predictor, linear, reach, NONE if known is None else known[rows], inside[rows]
         )
@@ -239,11 +292,17 @@ def _row_sums(
     sides = np.empty((block.n_rows, 2))
     sides[:, 0] = np.where(inner, weight * residual, 0.0)
     sides[:, 1] = np.where(inner, 0.0, weight * np.sign(residual))
-    pulls = product(in_double(block.X).T, sides)
-    if predictor.fit_intercept:
-        pulls = np.vstack([pulls, sides.sum(axis=0)])
+    if type(block.X) is np.ndarray:
+        pulls = product(in_double(block.X).T, sides)
+        if predictor.fit_intercept:
+            pulls = np.vstack([pulls, sides.sum(axis=0)])
+    else:
+        pulls = np.column_stack([predictor.pullback(block.X, side) for side in sides.T])
     outer_weight = np.where(inner, 0.0, weight)
-    if known is None:
+    gram: Array | float
+    if not has_hessian:
+        gram, changes = 0.0, 0
+    elif known is None:
         gram, changes = _gram_of(block, predictor, weight, inner), 0
     else:
         entered, left = inner & ~known[rows], ~inner & known[rows]

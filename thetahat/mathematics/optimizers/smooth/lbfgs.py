@@ -62,8 +62,8 @@ class LBFGS(Method):
         raise NotImplementedError("SciPy's loop makes the steps; `run` reports them.")
 
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
-        monitor.begin(self.start(problem, theta))
         evaluations = Evaluations(problem, theta)
+        monitor.begin(evaluations.state(evaluations.theta))
         if monitor.goes_on:
             self._search(evaluations, monitor)
         if monitor.goes_on and monitor.best is not None:
@@ -121,6 +121,7 @@ class Evaluations:
         self.problem, self.shape = problem, theta.shape
         self.theta = theta.reshape(-1)
         self.value, self.gradient = float("nan"), self.theta
+        self.evaluated: Array | None = None
         self.origin: tuple[Array, float, Array] | None = None
         self._evaluate(self.theta)
         self.reached = (self.theta, self.value, self.gradient)
@@ -178,7 +179,9 @@ class Evaluations:
         return State(self.theta.reshape(self.shape), self.value, gap)
 
     def _evaluate(self, flat: Array) -> None:
-        self.theta = flat.copy()
+        if self.evaluated is not None and np.array_equal(self.evaluated, flat):
+            return
+        self.theta = self.evaluated = flat.copy()
         self.value, gradient = self.problem.value_and_gradient(self.theta.reshape(self.shape))
         self.gradient = gradient.reshape(-1)
 

@@ -21,9 +21,17 @@ from thetahat.mathematics.losses.targets import check_targets
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
 from thetahat.models.linear.solver_names import GENERALIZED
+from thetahat.objective.choose import MANY_PRODUCTS
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums
+
+FEWEST_COLUMNS = 40
+"""Columns below which Newton's method takes less time than any other."""
+WIDEST_SPARSE_HESSIAN = 150
+"""Columns of sparse rows up to which a Hessian costs less than the gradients that replace it."""
+WELL_CONDITIONED = 300.0
+"""Bound on the condition number of the Hessian for which L-BFGS needs few steps."""
 
 
 @with_parameters
@@ -37,8 +45,9 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
         Must be ≥ 0; 0 fits without a penalty.
     solver : {"lbfgs", "newton-cholesky", "newton", "auto"}, default="lbfgs"
         Solver to use. "auto" and scikit-learn's default "lbfgs" choose the fastest method for the
-        size of the data, which is Newton's method for few columns. "newton" and "newton-cholesky"
-        run Newton's method. To run L-BFGS in any case, use `LinearModel` with this loss and
+        size of the data and the strength of the penalty: Newton's method for few columns, L-BFGS
+        for many, for sparse rows and for strong penalties. "newton" and "newton-cholesky" run
+        Newton's method. To run L-BFGS in any case, use `LinearModel` with this loss and
         ``solver="lbfgs"``.
     tol : float, default=1e-4
         Tolerance of the solver. It stops when the largest entry of the gradient is at most `tol`.
@@ -91,11 +100,14 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
         penalty = L2(float(self.alpha)) if self.alpha > 0 else NoPenalty()
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         mean = float(source.reduce(_target_sums).means()[0])
+        solver = GENERALIZED.get(self.solver, self.solver)
+        if solver == "auto" and _is_for_gradients(source, loss, mean, float(self.alpha)):
+            solver = "lbfgs"
         self._minimise(
             EmpiricalRisk(predictor, loss, penalty, source),
             X,
             y,
-            solver=GENERALIZED.get(self.solver, self.solver),
+            solver=solver,
             tolerance=self.tol * min(1.0, self._slope_unit(mean) or 1.0),
             max_steps=self.max_iter,
             start=self._start(loss, mean, source, predictor),
@@ -168,6 +180,29 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
         if not null - saturated > np.finfo(float).eps * max(self._slope_unit(mean), 1e-100):
             return float("nan")
         return float(1.0 - (value - saturated) / (null - saturated))
+
+
+def _is_for_gradients(source: Source, loss: Curved, mean: float, alpha: float) -> bool:
+    """Whether a few gradients cost less than Hessians of d × d entries.
+
+    They do for sparse rows of many columns, and if the penalty bounds the condition number: the
+    largest eigenvalue of the Hessian is at most α + ℓ″·mean ‖x‖².
+    """
+    if not isinstance(source, InMemory) or source.n_features < FEWEST_COLUMNS:
+        return False
+    if source.is_sparse and source.n_features > WIDEST_SPARSE_HESSIAN:
+        return True
+    if alpha == 0 or source.n_rows * source.n_features**2 > MANY_PRODUCTS:
+        return False
+    bend = float(loss.curvature(np.asarray(mean), loss.best_constant(np.asarray(mean))))
+    length = float(source.reduce(_square_sums).means()[0])
+    return bend * length <= WELL_CONDITIONED * alpha
+
+
+def _square_sums(block: Block) -> Sums:
+    """Σ ‖x‖² of the rows."""
+    entries = block.X if isinstance(block.X, np.ndarray) else block.X.data
+    return Sums(float(block.n_rows), (float(np.vdot(entries, entries)),))
 
 
 def _target_sums(block: Block) -> Sums:

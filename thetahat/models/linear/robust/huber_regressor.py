@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, whole
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.pinball import Absolute
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
@@ -33,7 +35,11 @@ from thetahat.objective.conditioning import Conditioning, watch_through
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.huber_scale import HuberWithScale
+from thetahat.objective.robust.newton_by_products import NewtonByProducts
+from thetahat.objective.robust.row_space import RowSpace
 
+WIDEST_SPARSE_HESSIAN = 500
+"""Columns of sparse rows up to which Newton's method is used."""
 TRIAL = 30
 """Number of steps after which a scale that still changes may be going to 0."""
 
@@ -114,22 +120,35 @@ class HuberRegressor(HuberIntervals, WatchedSolver, OneTargetRegressor):
         rows = Conditioning.near(source, predictor).in_target_unit()
         unit = 1.0 if rows.unit is None else float(rows.unit)
         alpha = float(self.alpha) * unit  # scaled so that θ/unit minimises F/unit
-        problem = HuberWithScale(predictor, float(self.epsilon), alpha, rows.source)
-        attributes = partial(self._scaled_attributes, problem=problem)
+        space = RowSpace.of(rows.source, predictor)
+        problem = HuberWithScale(
+            space.predictor,
+            float(self.epsilon),
+            alpha,
+            space.source,
+            has_hessian=not _is_for_gradients(space.source),
+        )
+        attributes = partial(self._scaled_attributes, predictor=predictor, dtype=source.dtype)
         with (
+            one_blas_thread(),  # once, instead of in each of many short passes
             self._watching(self.max_iter, attributes, X, y) as watch,
-            rows.watch(watch) as inner,
+            rows.watch(watch) as outer,
+            space.watch(outer) as inner,
         ):
             assert inner is not None
-            start = self._last_fit(problem, rows) if self.warm_start else None
-            start = problem.start() if start is None else start
-            with _kept_if_interrupted(start):
-                found = self._solve(problem, start, inner)
-        self.solution_ = replace(rows.solution(found), value=unit * found.value)
+            found = _on_the_rows(problem, space)
+            if found is None:
+                start = self._last_fit(predictor, problem, rows, space) if self.warm_start else None
+                start = problem.start() if start is None else start
+                with _kept_if_interrupted(start):
+                    found = self._solve(problem, start, inner)
+        self.solution_ = replace(rows.solution(space.solution(found)), value=unit * found.value)
         self.__dict__.update(attributes(self.solution_.theta))
-        sizes, weight = _sizes(rows.source, predictor, found.theta)
+        sizes, weight = _sizes(problem.source, problem.predictor, found.theta)
         self.outliers_ = sizes > self.epsilon * found.theta[-1]
-        self._evidence = _evidence(problem, rows, found.theta, sizes, weight)
+        self._evidence = None
+        if space.axes is None and problem.has_hessian:
+            self._evidence = _evidence(problem, rows, found.theta, sizes, weight)
         self.n_iter_ = found.steps
         self._warn_unless_converged()
         return self
@@ -138,16 +157,24 @@ class HuberRegressor(HuberIntervals, WatchedSolver, OneTargetRegressor):
         problem.value_and_gradient(start)
         tolerance = max(self.tol / problem.total.weight, problem.rounding())
 
+        method: Method = Newton()
+        reason = "jointly convex in coefficients and scale: Newton needs few iterations"
+        if not problem.has_hessian:
+            method, reason = NewtonByProducts(), "sparse rows with many columns: products alone"
+
         def newton(start: Array, max_steps: int) -> Solution:
             return minimise(
                 problem,
-                Newton(),
+                method,
                 start,
                 tolerance=tolerance,
                 max_steps=max_steps,
                 watch=watch,
-                reason="jointly convex in coefficients and scale: Newton needs few iterations",
+                reason=reason,
             )
+
+        if not problem.has_hessian:
+            return newton(start, self.max_iter)
 
         found = newton(start, min(TRIAL, self.max_iter))
         ended = (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME, Outcome.DIVERGED)
@@ -171,25 +198,54 @@ class HuberRegressor(HuberIntervals, WatchedSolver, OneTargetRegressor):
         # The fit of the absolute loss is better, but it is not proven to be optimal.
         return replace(found, theta=exact.theta, value=exact.value, steps=steps)
 
-    def _last_fit(self, problem: HuberWithScale, rows: Conditioning) -> Array | None:
+    def _last_fit(
+        self,
+        predictor: LinearPredictor,
+        problem: HuberWithScale,
+        rows: Conditioning,
+        space: RowSpace,
+    ) -> Array | None:
         """(β, b, σ) of the previous fit, if there is one with the same columns."""
         coef = getattr(self, "coef_", None)
-        if coef is None or len(coef) != problem.predictor.n_features:
+        if coef is None or len(coef) != predictor.n_features:
             return None
-        coef = np.asarray(coef, dtype=np.float64)
-        linear = problem.predictor.pack(coef, float(self.intercept_))
-        start = rows.to(np.append(linear, float(self.scale_)))
+        linear = predictor.pack(np.asarray(coef, dtype=np.float64), float(self.intercept_))
+        start = space.to(rows.to(np.append(linear, float(self.scale_))))
         start[-1] = max(start[-1], 2 * problem.floor)
         return start
 
-    def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Any]:
-        coef, intercept = problem.predictor.split(theta[:-1])
-        dtype = problem.source.dtype
+    def _scaled_attributes(
+        self, theta: Array, predictor: LinearPredictor, dtype: Any
+    ) -> dict[str, Any]:
+        coef, intercept = predictor.split(theta[:-1])
         return {
             "coef_": np.asarray(coef, dtype=dtype),
             "intercept_": np.asarray(intercept, dtype=dtype)[()],
             "scale_": float(theta[-1]),
         }
+
+
+def _is_for_gradients(source: Source) -> bool:
+    """Whether the rows are sparse with so many columns that a d × d system costs too much."""
+    sparse = isinstance(source, InMemory) and source.is_sparse
+    return sparse and source.n_features > WIDEST_SPARSE_HESSIAN
+
+
+def _on_the_rows(problem: HuberWithScale, space: RowSpace) -> Solution | None:
+    """The shortest β that fits all rows exactly, if F is smallest there; None otherwise."""
+    linear = space.interpolant()
+    if linear is None or not problem.is_least_without_scale(linear):
+        return None
+    coef = problem.predictor.split(linear)[0]
+    return Solution(
+        theta=np.append(linear, problem.floor),
+        outcome=Outcome.EXACT,
+        solver="direct",
+        reason="more columns than rows: the shortest coefficients that fit all rows exactly",
+        steps=1,
+        value=problem.penalty * float(np.sum(coef * coef)),
+        message=Outcome.EXACT.value,
+    )
 
 
 @contextmanager

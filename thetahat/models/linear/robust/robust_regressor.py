@@ -24,6 +24,7 @@ from thetahat.estimator.parameters import (
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses import named as named_loss
@@ -36,6 +37,7 @@ from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.residual_scale import SCALES, Residuals, robust_start
+from thetahat.objective.robust.row_space import RowSpace
 from thetahat.objective.stopping import tolerance_for
 
 MOST_ROUNDS = 100
@@ -158,16 +160,22 @@ class RobustRegressor(WatchedSolver, OneTargetRegressor):
         rows = Conditioning.near(source, predictor, ordinary_columns=True)
         unit = 1.0 if rows.scale is None else float(rows.scale)
         penalty = L2(float(self.alpha) / unit**2) if self.alpha else NoPenalty()
-        risk = EmpiricalRisk(predictor, self.loss_, penalty, rows.source)
-        attributes = partial(self._attributes, risk=risk)
+        attributes = partial(
+            self._attributes, risk=EmpiricalRisk(predictor, self.loss_, penalty, rows.source)
+        )
+        space = RowSpace.of(rows.source, predictor)
+        risk = EmpiricalRisk(space.predictor, self.loss_, penalty, space.source)
         with (
+            one_blas_thread(),  # once, instead of in each of many short passes
             self._watching(self.max_iter, attributes, X, y) as watch,
-            rows.watch(watch) as inner,
+            rows.watch(watch) as outer,
+            space.watch(outer) as inner,
         ):
             assert inner is not None
-            start = self._start(risk, inner)
+            start = space.interpolant()
+            start = self._start(risk, inner) if start is None else start
             found, residuals = self._alternate(risk, start, inner)
-        self.solution_ = rows.solution(found)
+        self.solution_ = rows.solution(space.solution(found))
         self.__dict__.update(attributes(self.solution_.theta))
         self.n_iter_ = max(1, self.solution_.steps)
         self._label(residuals)

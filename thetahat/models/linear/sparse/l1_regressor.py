@@ -15,6 +15,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.squared import Squared
@@ -299,11 +300,12 @@ class L1Regressor(L1Solver, PenaltyParameters):
         """
         source = self._open(X, y, sample_weight, check_finite=False)
         rows = None
-        if self.alpha * self.l1_ratio != 0:
-            rows = L1Rows(
-                source, intercept=self.fit_intercept, precompute=self.precompute, many=False
-            )
-        self._solve(source, rows, self.alpha, self.l1_ratio, X, y)
+        with one_blas_thread():  # once, instead of in each of many short passes
+            if self.alpha * self.l1_ratio != 0:
+                rows = L1Rows(
+                    source, intercept=self.fit_intercept, precompute=self.precompute, many=False
+                )
+            self._solve(source, rows, self.alpha, self.l1_ratio, X, y)
         return self
 
 

@@ -12,6 +12,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import fraction
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.models.linear.sparse.l1_regressor import (
     DESCENT_RANGES,
@@ -76,6 +77,12 @@ class TaskRegressor(DescentParameters, SparseCoefficients, PenaltyParameters):
                 f"{type(self).__name__} needs several targets, y of shape (n, n_targets), but y "
                 f"has one dimension. For mono-task outputs, use {single}."
             )
+        with one_blas_thread():  # once, instead of in each of many short passes
+            self._fit(source, X, y)
+        self._warn_unless_converged()
+        return self
+
+    def _fit(self, source: InMemory, X: Any, y: Any) -> None:
         problem = task_problem(source, intercept=self.fit_intercept)
         shape = (source.n_outputs, source.n_features)
         start = None
@@ -96,8 +103,6 @@ class TaskRegressor(DescentParameters, SparseCoefficients, PenaltyParameters):
         self.__dict__.update(self._task_attributes(self.solution_.theta, source))
         self.n_iter_ = max(1, self.solution_.steps)
         self.dual_gap_, self.eps_ = self.solution_.gap, self.tol
-        self._warn_unless_converged()
-        return self
 
     def _task_attributes(self, theta: Array, source: Source) -> dict[str, Array]:
         size = source.n_features * source.n_outputs
