@@ -55,6 +55,7 @@
     X(class_shares) \
     X(class_slopes) \
     X(compiled_newton) \
+    X(l1_newton) \
     X(huber_sums) \
     X(row_losses) \
     X(smoothed_kinks) \

@@ -46,6 +46,7 @@ from thetahat.objective.capabilities import requires
 from thetahat.objective.choose import method_for
 from thetahat.objective.forms.class_dual_form import ClassDualRows
 from thetahat.objective.forms.compiled_epoch import compiled_epoch, epoch_is_compiled
+from thetahat.objective.forms.compiled_l1 import compiled_l1_newton, l1_newton_is_compiled
 from thetahat.objective.forms.compiled_newton import compiled_newton, newton_is_compiled
 from thetahat.objective.forms.curvature_sketch import sketch_of
 from thetahat.objective.forms.direct_form import direct_solution, is_direct
@@ -225,6 +226,11 @@ class EmpiricalRisk:
     def majoriser_block(self, theta: Array, coordinates: Array) -> Array:
         """The Hessian, for these entries of θ, of a quadratic that touches S at θ from above."""
         return self._block_mean(majoriser_block_sums, theta, coordinates)
+
+    @requires(l1_newton_is_compiled)
+    def compiled_l1_newton(self, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:
+        """All steps of the proximal Newton method from θ, compiled."""
+        return compiled_l1_newton(self, theta, tolerance, max_steps)
 
     # Other forms, for the methods that need them.
 
