@@ -9,6 +9,7 @@ squared, θ² or none, maybe θ ≥ 0     `DirectLeastSquares`
 squared, L0 on at most 40 columns    `DirectLeastSquares`: exact search over the subsets
 squared, |θ| and θ², maybe θ ≥ 0     `WorkingSets` of columns, or on their Gram matrix
 squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
+softmax, θ², few columns in memory   `LBFGS`, in the metric of the columns
 both smooth, many rows in memory     `SketchedNewton`
 both smooth, small Hessian           `Newton`; `IRLS` where the loss is not convex but has weights
 both smooth                          `LBFGS`
@@ -41,6 +42,7 @@ from thetahat.mathematics.losses.base import (
     Subdifferentiable,
 )
 from thetahat.mathematics.losses.box_dual import BoxDual
+from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.by_name import named
@@ -64,6 +66,7 @@ from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.l0 import L0
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.forms.direct_form import ridge_terms
+from thetahat.objective.forms.output_metric import MOST_COLUMNS
 from thetahat.objective.least_squares.subsets import MOST_PARAMETERS
 from thetahat.objective.predictor import (
     LinearInParameters,
@@ -83,6 +86,8 @@ LARGEST_SKETCH = 2000
 """Columns up to which the Hessian of a sample of the rows is formed."""
 MANY_PRODUCTS = 2e8
 """n·d² from which the Hessian of all rows costs more than a few gradients."""
+LEAST_PENALTY = 0.01
+"""λ·n from which gradients in the metric of the columns need fewer than about 100 steps."""
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed for coordinate descent."""
 LARGEST_PROGRAM = 2000
@@ -138,6 +143,8 @@ def choose_solver(
     if isinstance(penalty, SmoothPenalty):
         has_hessian = issubclass(predictor, LinearInParameters)
         in_memory = n_rows if source_kind == "memory" and has_hessian else None
+        if in_memory is not None and _is_by_outputs(loss, penalty, n_parameters, n_outputs, in_memory):
+            return LBFGS(), "smooth, with several outputs: gradients, scaled by the columns' products"
         return _for_smooth_penalty(loss, n_parameters, small, n_outputs, in_memory)
     if not isinstance(penalty, Proximable):
         raise CapabilityError(
@@ -195,6 +202,16 @@ def _is_proximal_newton(loss: Loss, penalty: Penalty, n_parameters: int, n_outpu
         isinstance(penalty, ElasticNet) and penalty.l1_ratio > 0
     )
     return is_sparse or n_parameters <= SMALL_HESSIAN["stream"]
+
+
+def _is_by_outputs(
+    loss: Loss, penalty: Penalty, n_parameters: int, n_outputs: int, n_rows: int
+) -> bool:
+    """Whether all outputs share the curvature of the columns, and the penalty bounds the steps."""
+    if not (n_outputs and isinstance(loss, SoftmaxCrossEntropy) and isinstance(penalty, L2)):
+        return False
+    few = n_parameters // n_outputs <= MOST_COLUMNS
+    return few and penalty.alpha * n_rows >= LEAST_PENALTY
 
 
 def _for_smooth_penalty(

@@ -51,6 +51,7 @@ from thetahat.objective.forms.compiled_newton import compiled_newton, newton_is_
 from thetahat.objective.forms.curvature_sketch import sketch_of
 from thetahat.objective.forms.direct_form import direct_solution, is_direct
 from thetahat.objective.forms.dual_form import DualForm, DualRows
+from thetahat.objective.forms.output_metric import has_output_metric, output_metric
 from thetahat.objective.forms.piecewise_linear_form import best_level, piecewise_linear_form
 from thetahat.objective.forms.separable_quadratic_form import separable_quadratic_form
 from thetahat.objective.forms.term_block import TermBlock
@@ -77,21 +78,6 @@ class EmpiricalRisk:
 
     The predictor is f, the loss ℓ, the penalty R, a function of the parameters β without the
     intercept. The source holds the rows (x, y, w).
-
-    Examples
-    --------
-    >>> import thetahat as th
-    >>> from thetahat.data.validation import as_source
-    >>> from thetahat.objective.choose import method_for
-    >>> from thetahat.objective.empirical_risk import EmpiricalRisk
-    >>> from thetahat.objective.predictor import LinearPredictor
-    >>> source = as_source([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
-    >>> risk = EmpiricalRisk(
-    ...     LinearPredictor(1), th.losses.Squared(), th.penalties.NoPenalty(), source
-    ... )
-    >>> method, reason = method_for(risk)
-    >>> th.minimise(risk, method, reason=reason).theta.round(6)
-    array([2., 1.])
     """
 
     predictor: Predictor
@@ -145,6 +131,11 @@ class EmpiricalRisk:
     def compiled_newton(self, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:
         """All steps of Newton's method from θ, compiled."""
         return compiled_newton(self, theta, tolerance, max_steps)
+
+    @requires(has_output_metric)
+    def metric(self) -> Array:
+        """M with M·Mᵀ about the inverse of ∇²F for each of several outputs."""
+        return output_metric(self)
 
     @requires(need.curved_risk, need.smooth_penalty)
     def hessian_product(self, theta: Array, direction: Array) -> Array:
