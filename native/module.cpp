@@ -56,6 +56,7 @@
     X(class_slopes) \
     X(compiled_newton) \
     X(l1_newton) \
+    X(newton_cg) \
     X(huber_sums) \
     X(row_losses) \
     X(smoothed_kinks) \

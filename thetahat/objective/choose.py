@@ -10,6 +10,7 @@ squared, L0 on at most 40 columns    `DirectLeastSquares`: exact search over the
 squared, |θ| and θ², maybe θ ≥ 0     `WorkingSets` of columns, or on their Gram matrix
 squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
 softmax, θ², few columns in memory   `LBFGS`, in the metric of the columns
+curved, θ², sparse rows, one output  `NewtonCG`
 both smooth, many rows in memory     `SketchedNewton`
 both smooth, small Hessian           `Newton`; `IRLS` where the loss is not convex but has weights
 both smooth                          `LBFGS`
@@ -42,9 +43,12 @@ from thetahat.mathematics.losses.base import (
     Subdifferentiable,
 )
 from thetahat.mathematics.losses.box_dual import BoxDual
+from thetahat.mathematics.losses.likelihood import Logistic, Poisson
+from thetahat.mathematics.losses.margin import SignLogistic, SquaredHinge
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
 from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.losses.residual.tube import SquaredEpsilonInsensitive
 from thetahat.mathematics.optimizers.by_name import named
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
@@ -60,6 +64,7 @@ from thetahat.mathematics.optimizers.residuals.direct_least_squares import Direc
 from thetahat.mathematics.optimizers.smooth.irls import IRLS
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.smooth.newton import Newton
+from thetahat.mathematics.optimizers.smooth.newton_cg import NewtonCG
 from thetahat.mathematics.optimizers.smooth.sketched_newton import SketchedNewton
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
@@ -88,6 +93,8 @@ MANY_PRODUCTS = 2e8
 """n·d² from which the Hessian of all rows costs more than a few gradients."""
 LEAST_PENALTY = 0.01
 """λ·n from which gradients in the metric of the columns need fewer than about 100 steps."""
+BY_PRODUCTS = Logistic | SignLogistic | Poisson | SquaredHinge | SquaredEpsilonInsensitive
+"""Losses whose curvature nearby is about that at θ, so that Newton steps can be long."""
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed for coordinate descent."""
 LARGEST_PROGRAM = 2000
@@ -255,11 +262,18 @@ def _by_class_duals(risk: Any) -> tuple[Method, str] | None:
     return ClassDualDescent(), "CrammerSinger with L2: all multipliers of a row at a time"
 
 
+def _by_products(risk: Any) -> tuple[Method, str] | None:
+    """Newton's method without a Hessian for sparse rows, if it applies."""
+    if not isinstance(risk.loss, BY_PRODUCTS) or not hasattr(risk, "compiled_newton_cg"):
+        return None
+    return NewtonCG(), "smooth, with sparse rows: products with the Hessian, which is never formed"
+
+
 def method_for(risk: Any, solver: str | Method = "auto") -> tuple[Method, str]:
     """The method that `solver` names, or for "auto" the one chosen for this risk; with a reason."""
     if solver != "auto":
         return named(solver), "asked for"
-    if (chosen := _by_class_duals(risk)) is not None:
+    if (chosen := _by_class_duals(risk) or _by_products(risk)) is not None:
         return chosen
     in_memory = isinstance(risk.source, InMemory)
     return choose_solver(

@@ -45,6 +45,7 @@ from thetahat.objective import requirements as need
 from thetahat.objective.capabilities import requires
 from thetahat.objective.choose import method_for
 from thetahat.objective.forms.class_dual_form import ClassDualRows
+from thetahat.objective.forms.compiled_cg import cg_is_compiled, compiled_newton_cg
 from thetahat.objective.forms.compiled_epoch import compiled_epoch, epoch_is_compiled
 from thetahat.objective.forms.compiled_l1 import compiled_l1_newton, l1_newton_is_compiled
 from thetahat.objective.forms.compiled_newton import compiled_newton, newton_is_compiled
@@ -142,6 +143,11 @@ class EmpiricalRisk:
         """∇²F(θ)·direction, in O(n d) and without the matrix."""
         (product,) = self._means(hessian_product_sums, theta, direction)
         return product + self.penalty_curvature(theta) * direction
+
+    @requires(cg_is_compiled)
+    def compiled_newton_cg(self, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:
+        """All steps of Newton's method with conjugate gradients from θ, compiled."""
+        return compiled_newton_cg(self, theta, tolerance, max_steps)
 
     @requires(need.convex_loss, need.curved_risk, need.smooth_penalty, need.rows_in_any_order)
     def curvature_sketch(self, theta: Array, n_rows: int) -> Callable[[Array], Array]:

@@ -55,16 +55,16 @@ def compiled_l1_newton(risk: Any, theta: Array, tolerance: float, max_steps: int
     columns = kernel_rows(source.X.tocsc().T if source.is_sparse else source.X.T)
     whole = source.whole
     weight = np.asarray(source.row_weights, dtype=np.float64)
-    found = _padded(theta, has_constant)
+    found = padded(theta, has_constant)
     result = _native.l1_newton(
         *columns, predictor.constant if has_constant else 0.0,
         np.ascontiguousarray(whole.targets, dtype=np.float64), weight / risk.total_weight, *known,
-        _padded(l1, has_constant), _padded(l2, has_constant), found, tolerance, max_steps,
+        padded(l1, has_constant), padded(l2, has_constant), found, tolerance, max_steps,
         n_threads() if source.is_sparse and source.X.nnz > MANY else 1,
     )  # fmt: skip
     return NewtonRun(found if has_constant else found[:-1], *result)
 
 
-def _padded(values: Array, has_constant: bool) -> Array:
+def padded(values: Array, has_constant: bool) -> Array:
     """A copy with an entry for the constant column."""
     return np.append(values, [] if has_constant else [0.0]).astype(np.float64)

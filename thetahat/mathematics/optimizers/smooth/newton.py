@@ -48,6 +48,8 @@ class NewtonRun(NamedTuple):
     gap: float
     steps: int
     ending: int
+    multipliers: Array | None = None
+    """The dual variables at the end, where the run has them."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +105,12 @@ class Newton(Method):
 def run_compiled(compiled: Callable[..., NewtonRun], theta: Array, monitor: Monitor) -> Array:
     """Report all steps of a compiled run to the monitor at once; returns its θ."""
     found = compiled(theta, monitor.tolerance, monitor.max_steps)
-    monitor.begin(State(theta, found.first_value, found.first_gap))
+    memory = {} if found.multipliers is None else {"multipliers": found.multipliers}
+    monitor.begin(State(theta, found.first_value, found.first_gap, memory))
     stalled = found.ending == Ending.STALLED
     if found.steps or stalled:
         monitor.steps += found.steps + stalled - 1  # a step without progress counts as one
-        monitor.observe(State(found.theta, found.value, found.gap, stalled=stalled))
+        monitor.observe(State(found.theta, found.value, found.gap, memory, stalled))
     return found.theta
 
 

@@ -29,6 +29,7 @@ from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import (
 )
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
+from thetahat.mathematics.optimizers.smooth.newton_cg import NewtonCG
 from thetahat.mathematics.penalties.norms import L1, L2
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.choose import SMALL_HESSIAN, method_for
@@ -121,6 +122,7 @@ class CostAndBias:
         method, reason = method_for(risk)
         # Depends on the columns only, so that repeated and weighted rows use the same solver.
         wide = risk.predictor.n_parameters > SMALL_HESSIAN["memory"]
+        wide = wide and not isinstance(method, NewtonCG)
         if hasattr(risk, "dual_rows") and hasattr(risk, "hessian"):
             if self.dual is True or (self.dual == "auto" and wide):
                 method = DualCoordinateDescent()
