@@ -17,6 +17,7 @@ both smooth                          `LBFGS`
 curved, |θ| and θ² in a box          `ProximalNewton`
 smooth, proximable                   `ProximalGradient`
 hinge or ε-insensitive, L2           `AugmentedLagrangian`; `DualCoordinateDescent` for many columns
+                                     and for sparse rows
 quantile, L2, many columns           the same
 piecewise linear, |θ| and θ²         `InteriorPoint`: linear programming, with a duality gap
 with kinks and weights, smooth       `IRLS`
@@ -80,6 +81,7 @@ from thetahat.objective.predictor import (
     Restrictable,
 )
 from thetahat.objective.requirements import name, terms_with_a_dual
+from thetahat.objective.row_losses import FEW
 
 SMALL_HESSIAN = {"memory": 500, "stream": 2000}
 """Parameters up to which d × d systems are formed; more when each pass reads a file again."""
@@ -269,11 +271,23 @@ def _by_products(risk: Any) -> tuple[Method, str] | None:
     return NewtonCG(), "smooth, with sparse rows: products with the Hessian, which is never formed"
 
 
+def _by_sparse_rows(risk: Any) -> tuple[Method, str] | None:
+    """The dual method for losses with kinks on sparse rows, whose products would fill a matrix."""
+    if isinstance(risk.loss, Smooth | Absolute | Quantile) or not hasattr(risk, "dual_rows"):
+        return None
+    if not risk.source.is_sparse or risk.predictor.n_parameters <= FEW:
+        return None
+    return DualCoordinateDescent(), (
+        f"{name(risk.loss)} with L2 and sparse rows: one multiplier per row at a time"
+    )
+
+
 def method_for(risk: Any, solver: str | Method = "auto") -> tuple[Method, str]:
     """The method that `solver` names, or for "auto" the one chosen for this risk; with a reason."""
     if solver != "auto":
         return named(solver), "asked for"
-    if (chosen := _by_class_duals(risk) or _by_products(risk)) is not None:
+    chosen = _by_class_duals(risk) or _by_products(risk) or _by_sparse_rows(risk)
+    if chosen is not None:
         return chosen
     in_memory = isinstance(risk.source, InMemory)
     return choose_solver(

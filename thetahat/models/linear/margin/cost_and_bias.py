@@ -132,14 +132,21 @@ class CostAndBias:
             steps = steps_for_sweeps(SWEEPS, self.max_iter)
             return DualCoordinateDescent(SWEEPS, seed), reason, steps
         if isinstance(method, ClassDualDescent):
-            return ClassDualDescent(SWEEPS, seed), reason, self.max_iter
+            return ClassDualDescent(SWEEPS, seed), reason, steps_for_sweeps(SWEEPS, self._sweeps)
         return method, reason, self.max_iter
 
     def _iterations(self, method: Method, steps: int) -> int:
         """Newton steps, or the passes over the rows in that many steps of coordinate descent."""
         if isinstance(method, DualCoordinateDescent):
             return max(1, min(self.max_iter, sweeps_in_steps(method.sweeps, steps)))
-        return max(1, steps * getattr(method, "sweeps", 1))
+        if isinstance(method, ClassDualDescent):
+            return max(1, min(self._sweeps, sweeps_in_steps(method.sweeps, steps)))
+        return max(1, steps)
+
+    @property
+    def _sweeps(self) -> int:
+        """The limit on the passes of "crammer_singer"."""
+        return 10 * self.max_iter
 
     def _tolerance(self, risk: EmpiricalRisk, method: Method) -> float:
         """``tol`` in units of the mean risk.
