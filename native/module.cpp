@@ -58,6 +58,7 @@
     X(l1_newton) \
     X(newton_cg) \
     X(huber_sums) \
+    X(kink_newton) \
     X(row_losses) \
     X(smoothed_kinks) \
     /* manifold */ \

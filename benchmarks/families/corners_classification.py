@@ -32,7 +32,9 @@ def classes(
     def build(quick: bool) -> Data:
         n, d = (min(rows, 300), min(columns, 50)) if quick else (rows, columns)
         random = np.random.default_rng(0)
-        X: Any = random.standard_normal((n, d)) if density == 1.0 else _sparse(random, n, d, density)
+        X: Any = (
+            random.standard_normal((n, d)) if density == 1.0 else _sparse(random, n, d, density)
+        )
         theta = random.standard_normal((d, n_classes)) * (random.random((d, 1)) < 0.3)
         z = X @ theta
         z = 2 * z / max(z.std(), 1e-9) + random.gumbel(size=(n, n_classes))

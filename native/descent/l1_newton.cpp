@@ -39,8 +39,8 @@ namespace {
 
 constexpr double SHARE = 1e-4; // of the predicted decrease
 constexpr double ROUNDING = 8.0 * 2.220446049250313e-16;
-constexpr double FLAT = 1e-13;     // curvatures below this share of the largest count as zero
-constexpr double INNER = 0.1;      // share of the gap to which the parabola is minimised
+constexpr double FLAT = 1e-13; // curvatures below this share of the largest count as zero
+constexpr double INNER = 0.1;  // share of the gap to which the parabola is minimised
 constexpr int MOST_HALVINGS = 12, MOST_SWEEPS = 1000;
 constexpr std::size_t PIECE = 1 << 15; // entries of X for one thread at a time
 
@@ -231,8 +231,8 @@ template <typename Columns> class L1Newton {
             for (std::size_t place = 0; place < n_active;) {
                 const std::size_t j = active[place];
                 const double at = theta[j] + delta[j];
-                double pulled = j == d ? constant * rest
-                                       : columns.dot(j, residual.data()) + shift * across[j];
+                double pulled =
+                    j == d ? constant * rest : columns.dot(j, residual.data()) + shift * across[j];
                 pulled += l2[j] * at;
                 const double far = violation(at, pulled, l1[j]);
                 if (far == 0.0 && at == 0.0 && std::abs(pulled) < l1[j] - limit) {

@@ -118,9 +118,8 @@ template <typename Rows> struct NewtonCG {
         Numbers scale(ridge, ridge + size), residual(size), search(size), bent(size);
         for (std::size_t i = 0; i < n; ++i)
             if (bend[i] != 0.0)
-                rows.each(i, [&](std::size_t j, double entry) {
-                    scale[j] += bend[i] * entry * entry;
-                });
+                rows.each(
+                    i, [&](std::size_t j, double entry) { scale[j] += bend[i] * entry * entry; });
         scale[size - 1] += constant * constant * in_pairs(bend);
         const auto inner = [&](const Numbers &a, const Numbers &b) {
             double total = 0.0;
@@ -150,8 +149,8 @@ template <typename Rows> struct NewtonCG {
             const double before = square;
             square = inner(residual, residual);
             for (std::size_t j = 0; j < size; ++j)
-                search[j] = (scale[j] > 0.0 ? residual[j] / scale[j] : 0.0) +
-                            square / before * search[j];
+                search[j] =
+                    (scale[j] > 0.0 ? residual[j] / scale[j] : 0.0) + square / before * search[j];
             interruption.after(static_cast<double>(n) * (1.0 + rows.typical_length()));
         }
         return true;
@@ -219,7 +218,8 @@ Told newton_cg(const Rows &rows, double constant, Vector<const double> y,
     Ending ending = CONVERGED;
     while (ending == CONVERGED && std::isfinite(run.value) && !(run.gap <= tolerance)) {
         // Near the end no more is solved than the tolerance asks for.
-        const double rest = std::min(LOOSE, std::max(run.gap / first_gap, 0.5 * tolerance / run.gap));
+        const double rest =
+            std::min(LOOSE, std::max(run.gap / first_gap, 0.5 * tolerance / run.gap));
         if (steps >= max_steps)
             ending = STEPS_EXHAUSTED;
         else if (!run.step(here, rest))

@@ -152,8 +152,13 @@ def choose_solver(
     if isinstance(penalty, SmoothPenalty):
         has_hessian = issubclass(predictor, LinearInParameters)
         in_memory = n_rows if source_kind == "memory" and has_hessian else None
-        if in_memory is not None and _is_by_outputs(loss, penalty, n_parameters, n_outputs, in_memory):
-            return LBFGS(), "smooth, with several outputs: gradients, scaled by the columns' products"
+        if in_memory is not None and _is_by_outputs(
+            loss, penalty, n_parameters, n_outputs, in_memory
+        ):
+            return (
+                LBFGS(),
+                "smooth, with several outputs: gradients, scaled by the columns' products",
+            )
         return _for_smooth_penalty(loss, n_parameters, small, n_outputs, in_memory)
     if not isinstance(penalty, Proximable):
         raise CapabilityError(

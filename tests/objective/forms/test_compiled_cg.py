@@ -77,9 +77,7 @@ def test_estimators_use_it_for_sparse_rows():
 @pytest.mark.parametrize("max_steps", [0, 1, 2])
 def test_too_few_steps(max_steps):
     problem = problem_of(th.losses.Logistic())
-    found = th.minimise(
-        problem, th.optimizers.NewtonCG(), max_steps=max_steps, tolerance=1e-12
-    )
+    found = th.minimise(problem, th.optimizers.NewtonCG(), max_steps=max_steps, tolerance=1e-12)
     assert found.steps == max_steps
     assert not found.outcome.success
 

@@ -18,9 +18,9 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
-from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import Touch
 from thetahat.mathematics.optimizers.smooth.newton import SINGULAR, NewtonRun
 from thetahat.objective.bias_column import BiasColumn
