@@ -22,6 +22,7 @@ FAMILIES = (
     "sparse",
     "logistic",
     "margin",
+    "corners_classification",
     "kernels",
     "stochastic",
     "nonlinear",

@@ -56,7 +56,10 @@
     X(class_shares) \
     X(class_slopes) \
     X(compiled_newton) \
+    X(l1_newton) \
+    X(newton_cg) \
     X(huber_sums) \
+    X(kink_newton) \
     X(row_losses) \
     X(smoothed_kinks) \
     /* manifold */ \

@@ -295,6 +295,18 @@ def compiled_newton(
     least: float,
     shortest: float,
 ) -> tuple[float, float, float, float, int, int]: ...
+def l1_newton(*arguments: Any) -> tuple[float, float, float, float, int, int]:
+    """Columns of X as rows (or data, indices, indptr, n_columns), constant, y, share, loss, knee,
+    l1, l2, theta, tolerance, max_steps, threads."""
+
+def newton_cg(*arguments: Any) -> tuple[float, float, float, float, int, int]:
+    """x (or data, indices, indptr, n_columns), constant, y, share, loss, knee, ridge, theta,
+    tolerance, max_steps."""
+
+def kink_newton(*arguments: Any) -> tuple[float, float, float, float, int, int]:
+    """x, theta, constant, y, weight, lower, upper, kink, curvature, strengths, strength, total,
+    growth, rounding_share, least, tolerance, max_steps, multipliers."""
+
 def newton_direction(hessian: FloatArray, gradient: FloatArray, least: float) -> bool: ...
 def sgd_epoch(*arguments: Any) -> float:
     """x (or data, indices, indptr, n_columns), y, weight, order, rates, loss, knee, rule,

@@ -31,6 +31,7 @@ template <typename T> class DenseRows {
 
     std::size_t n_rows() const { return n; }
     std::size_t n_columns() const { return d; }
+    std::size_t typical_length() const { return d; } // entries of a row
 
     void prefetch_bounds(std::size_t) const {}
     void prefetch_row(std::size_t i) const { prefetch(data + i * d, d); }
@@ -97,6 +98,9 @@ template <typename T, typename Index> class SparseRows {
 
     std::size_t n_rows() const { return n; }
     std::size_t n_columns() const { return d; }
+    std::size_t typical_length() const {
+        return n ? static_cast<std::size_t>(bound[n] - bound[0]) / n : 0;
+    }
 
     void prefetch_bounds(std::size_t i) const { prefetch(bound + i, 2); }
     void prefetch_row(std::size_t i) const {

@@ -7,10 +7,10 @@
 // exactly: with A = ‖(x_i, constant)‖² and B_m = z_m + 1[m ≠ y] − A α_m the best α_m is min(C_i·1[m
 // = y], (β − B_m)/A), with β found by sorting. The dual never decreases.
 //
-// Rows are visited in a random order given by the seed, by one thread. Shrinking works as in
-// dual_coordinates.cpp, by whole rows: a row with all dual variables 0 whose true class leads by
-// more than the margin plus the largest violation of the previous epoch is skipped for a while.
-// Returns the largest violation of the last epoch.
+// Rows are visited in a random order given by the seed, by one thread. A row that does not violate
+// the optimality conditions, because it is at rest or at its bounds, is skipped until the next
+// round of ROUND epochs. Returns the largest violation of the last epoch, and a positive number if
+// that epoch did not visit all rows.
 
 #include <functional>
 #include <limits>
@@ -21,6 +21,8 @@
 namespace thetahat {
 
 namespace {
+
+constexpr std::size_t ROUND = 10;
 
 template <typename Rows>
 double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const double> cost,
@@ -47,9 +49,13 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
         active[i] = i;
     }
     std::size_t n_active = n;
-    double limit = infinity, largest = 0.0;
+    double largest = 0.0;
+    bool whole = true; // whether the last epoch visited all rows
     Shuffler random(seed);
     for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
+        if (epoch % ROUND == 0)
+            n_active = n;
+        whole = n_active == n;
         random.shuffle(active.data(), n_active);
         largest = 0.0;
         for (std::size_t place = 0; place < n_active;) {
@@ -70,29 +76,19 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
             // Gradient of the dual of this row: the largest over all classes minus the smallest
             // over the classes that may still change.
             double highest = -infinity, lowest = infinity;
-            bool at_rest = true;
             for (std::size_t m = 0; m < classes; ++m) {
                 const double slope = scores[m] + (m == right ? 0.0 : 1.0);
                 highest = std::max(highest, slope);
                 const double bound = m == right ? c[i] : 0.0;
                 if (own[m] < bound)
                     lowest = std::min(lowest, slope);
-                at_rest = at_rest && own[m] == 0.0;
             }
             const double violation = std::max(0.0, highest - lowest);
-            if (violation == 0.0 && at_rest) {
-                double rival = -infinity;
-                for (std::size_t m = 0; m < classes; ++m)
-                    if (m != right)
-                        rival = std::max(rival, scores[m] + 1.0);
-                if (scores[right] - rival > limit) {
-                    std::swap(active[place], active[--n_active]);
-                    continue;
-                }
+            if (violation == 0.0) { // at rest, or at its bound: looked at again soon
+                std::swap(active[place], active[--n_active]);
+                continue;
             }
             ++place;
-            if (violation == 0.0)
-                continue;
             largest = std::max(largest, violation);
             for (std::size_t m = 0; m < classes; ++m) {
                 pull[m] = scores[m] + (m == right ? 0.0 : 1.0) - square * own[m];
@@ -121,15 +117,13 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
             for (std::size_t m = 0; m < classes; ++m)
                 w[d * classes + m] += moves[m] * constant;
         }
-        limit = largest > 0.0 ? largest : infinity;
         if (largest <= tolerance) {
-            if (n_active == n)
+            if (whole)
                 break;
             n_active = n;
-            limit = infinity;
         }
     }
-    return largest;
+    return whole ? largest : std::max(largest, std::numeric_limits<double>::min());
 }
 
 } // namespace

@@ -101,26 +101,44 @@ void softmax_losses(Vector<const T> y, Matrix<const Z> z, Vector<Z> value, Matri
     nb::gil_scoped_release unlocked;
     for_each_piece((n + chunk - 1) / chunk, threads, [&](std::size_t piece) {
         const std::size_t end = std::min(n, (piece + 1) * chunk);
-        std::vector<double> share(k);
-        for (std::size_t i = piece * chunk; i < end; ++i) {
-            const Z *score = z.data() + i * k;
-            Z *pull = slope.data() + i * k;
-            const auto right = static_cast<std::size_t>(label[i]);
-            const double largest = static_cast<double>(*std::max_element(score, score + k));
-            for (std::size_t c = 0; c < k; ++c)
-                share[c] = exponential_below(static_cast<double>(score[c]) - largest);
-            double total = 0.0, others = 0.0;
-            for (std::size_t c = 0; c < k; ++c) {
-                total += share[c];
-                others += c == right ? 0.0 : share[c];
+        // Some rows at a time, so that the exponentials of few classes fill wide registers too.
+        const std::size_t rows = std::max<std::size_t>(1, 512 / std::max<std::size_t>(1, k));
+        std::vector<double> share(rows * k), top(rows);
+        for (std::size_t first = piece * chunk; first < end; first += rows) {
+            const std::size_t count = std::min(rows, end - first);
+            const Z *scores = z.data() + first * k;
+            for (std::size_t i = 0; i < count; ++i) {
+                const Z *score = scores + i * k;
+                Z largest = score[0];
+                for (std::size_t c = 1; c < k; ++c)
+                    largest = std::max(largest, score[c]);
+                top[i] = static_cast<double>(largest);
+                for (std::size_t c = 0; c < k; ++c)
+                    share[i * k + c] = static_cast<double>(score[c]) - top[i];
             }
-            // With the true class on top, log1p keeps the digits of small losses.
-            const double behind = largest - static_cast<double>(score[right]);
-            value.data()[i] =
-                static_cast<Z>(behind == 0.0 ? std::log1p(others) : behind + std::log(total));
-            for (std::size_t c = 0; c < k; ++c)
-                pull[c] = static_cast<Z>(share[c] / total);
-            pull[right] = static_cast<Z>(-others / total);
+            double *each = share.data();
+            for (std::size_t e = 0; e < count * k; ++e)
+                each[e] = exponential_below(each[e]);
+            for (std::size_t i = 0; i < count; ++i, each += k) {
+                const auto right = static_cast<std::size_t>(label[first + i]);
+                double total = 0.0;
+                for (std::size_t c = 0; c < k; ++c)
+                    total += each[c];
+                const double own = each[right];
+                each[right] = 0.0;
+                double others = 0.0;
+                for (std::size_t c = 0; c < k; ++c)
+                    others += each[c];
+                // With the true class on top, log1p keeps the digits of small losses.
+                const double behind = top[i] - static_cast<double>(scores[i * k + right]);
+                value.data()[first + i] =
+                    static_cast<Z>(behind == 0.0 ? std::log1p(others) : behind + std::log(total));
+                each[right] = own;
+                Z *pull = slope.data() + (first + i) * k;
+                for (std::size_t c = 0; c < k; ++c)
+                    pull[c] = static_cast<Z>(each[c] / total);
+                pull[right] = static_cast<Z>(-others / total);
+            }
         }
     });
 }

@@ -108,7 +108,8 @@ def test_the_choice_by_parts_and_size(loss, penalty, n_parameters, kind, expecte
         (200_000, 201, 0, "memory", opt.SketchedNewton),
         (200_000, 201, 0, "stream", opt.Newton),
         (60_000, 7850, 10, "memory", opt.SketchedNewton),
-        (60_000, 21, 3, "memory", opt.Newton),
+        (60_000, 21, 3, "memory", opt.LBFGS),
+        (60_000, 21, 3, "stream", opt.Newton),
         (60_000, 30_010, 10, "memory", opt.LBFGS),
         (5_000, 1501, 0, "memory", opt.LBFGS),
     ],
@@ -148,3 +149,31 @@ def test_a_solver_may_be_asked_for():
     assert method_for(risk, opt.LBFGS(memory=3)) == (opt.LBFGS(memory=3), "asked for")
     with pytest.raises(th.errors.ParameterError, match="Did you mean 'lbfgs'"):
         method_for(risk, "lbfs")
+
+
+def test_several_outputs_with_a_weak_penalty_use_the_joint_hessian():
+    """Without much of a penalty, gradients would need more steps than the default limit."""
+    loss, weak = losses.SoftmaxCrossEntropy(), penalties.L2(1e-9)
+    assert type(choose_solver(loss, weak, 1000, 63, n_outputs=3)[0]) is opt.Newton
+    assert type(choose_solver(loss, penalties.L2(1e-3), 1000, 63, n_outputs=3)[0]) is opt.LBFGS
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected"),
+    [
+        (losses.Logistic(), opt.NewtonCG),
+        (losses.SquaredHinge(), opt.NewtonCG),
+        (losses.SquaredEpsilonInsensitive(0.1), opt.NewtonCG),
+        (losses.Hinge(), opt.DualCoordinateDescent),
+        (losses.EpsilonInsensitive(0.1), opt.DualCoordinateDescent),
+        (losses.Squared(), opt.DirectLeastSquares),
+    ],
+    ids=lambda part: getattr(part, "__name__", type(part).__name__),
+)
+def test_sparse_rows_are_never_multiplied_out(loss, expected):
+    import scipy.sparse
+
+    X = scipy.sparse.random_array((60, 200), density=0.05, rng=np.random.default_rng(0)).tocsr()
+    source = as_source(X, (np.arange(60) % 2).astype(float))
+    risk = EmpiricalRisk(LinearPredictor(200), loss, penalties.L2(0.1), source)
+    assert type(method_for(risk)[0]) is expected

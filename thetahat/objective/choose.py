@@ -9,12 +9,15 @@ squared, θ² or none, maybe θ ≥ 0     `DirectLeastSquares`
 squared, L0 on at most 40 columns    `DirectLeastSquares`: exact search over the subsets
 squared, |θ| and θ², maybe θ ≥ 0     `WorkingSets` of columns, or on their Gram matrix
 squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
+softmax, θ², few columns in memory   `LBFGS`, in the metric of the columns
+curved, θ², sparse rows, one output  `NewtonCG`
 both smooth, many rows in memory     `SketchedNewton`
 both smooth, small Hessian           `Newton`; `IRLS` where the loss is not convex but has weights
 both smooth                          `LBFGS`
 curved, |θ| and θ² in a box          `ProximalNewton`
 smooth, proximable                   `ProximalGradient`
 hinge or ε-insensitive, L2           `AugmentedLagrangian`; `DualCoordinateDescent` for many columns
+                                     and for sparse rows
 quantile, L2, many columns           the same
 piecewise linear, |θ| and θ²         `InteriorPoint`: linear programming, with a duality gap
 with kinks and weights, smooth       `IRLS`
@@ -41,8 +44,12 @@ from thetahat.mathematics.losses.base import (
     Subdifferentiable,
 )
 from thetahat.mathematics.losses.box_dual import BoxDual
+from thetahat.mathematics.losses.likelihood import Logistic, Poisson
+from thetahat.mathematics.losses.margin import SignLogistic, SquaredHinge
+from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
 from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.losses.residual.tube import SquaredEpsilonInsensitive
 from thetahat.mathematics.optimizers.by_name import named
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
@@ -58,12 +65,14 @@ from thetahat.mathematics.optimizers.residuals.direct_least_squares import Direc
 from thetahat.mathematics.optimizers.smooth.irls import IRLS
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.smooth.newton import Newton
+from thetahat.mathematics.optimizers.smooth.newton_cg import NewtonCG
 from thetahat.mathematics.optimizers.smooth.sketched_newton import SketchedNewton
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.l0 import L0
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.forms.direct_form import ridge_terms
+from thetahat.objective.forms.output_metric import MOST_COLUMNS
 from thetahat.objective.least_squares.subsets import MOST_PARAMETERS
 from thetahat.objective.predictor import (
     LinearInParameters,
@@ -72,6 +81,7 @@ from thetahat.objective.predictor import (
     Restrictable,
 )
 from thetahat.objective.requirements import name, terms_with_a_dual
+from thetahat.objective.row_losses import FEW
 
 SMALL_HESSIAN = {"memory": 500, "stream": 2000}
 """Parameters up to which d × d systems are formed; more when each pass reads a file again."""
@@ -83,6 +93,10 @@ LARGEST_SKETCH = 2000
 """Columns up to which the Hessian of a sample of the rows is formed."""
 MANY_PRODUCTS = 2e8
 """n·d² from which the Hessian of all rows costs more than a few gradients."""
+LEAST_PENALTY = 0.01
+"""λ·n from which gradients in the metric of the columns need fewer than about 100 steps."""
+BY_PRODUCTS = Logistic | SignLogistic | Poisson | SquaredHinge | SquaredEpsilonInsensitive
+"""Losses whose curvature nearby is about that at θ, so that Newton steps can be long."""
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed for coordinate descent."""
 LARGEST_PROGRAM = 2000
@@ -138,6 +152,13 @@ def choose_solver(
     if isinstance(penalty, SmoothPenalty):
         has_hessian = issubclass(predictor, LinearInParameters)
         in_memory = n_rows if source_kind == "memory" and has_hessian else None
+        if in_memory is not None and _is_by_outputs(
+            loss, penalty, n_parameters, n_outputs, in_memory
+        ):
+            return (
+                LBFGS(),
+                "smooth, with several outputs: gradients, scaled by the columns' products",
+            )
         return _for_smooth_penalty(loss, n_parameters, small, n_outputs, in_memory)
     if not isinstance(penalty, Proximable):
         raise CapabilityError(
@@ -197,6 +218,16 @@ def _is_proximal_newton(loss: Loss, penalty: Penalty, n_parameters: int, n_outpu
     return is_sparse or n_parameters <= SMALL_HESSIAN["stream"]
 
 
+def _is_by_outputs(
+    loss: Loss, penalty: Penalty, n_parameters: int, n_outputs: int, n_rows: int
+) -> bool:
+    """Whether all outputs share the curvature of the columns, and the penalty bounds the steps."""
+    if not (n_outputs and isinstance(loss, SoftmaxCrossEntropy) and isinstance(penalty, L2)):
+        return False
+    few = n_parameters // n_outputs <= MOST_COLUMNS
+    return few and penalty.alpha * n_rows >= LEAST_PENALTY
+
+
 def _for_smooth_penalty(
     loss: Loss, n_parameters: int, small: bool, n_outputs: int, n_rows: int | None
 ) -> tuple[Method, str]:
@@ -238,11 +269,30 @@ def _by_class_duals(risk: Any) -> tuple[Method, str] | None:
     return ClassDualDescent(), "CrammerSinger with L2: all multipliers of a row at a time"
 
 
+def _by_products(risk: Any) -> tuple[Method, str] | None:
+    """Newton's method without a Hessian for sparse rows, if it applies."""
+    if not isinstance(risk.loss, BY_PRODUCTS) or not hasattr(risk, "compiled_newton_cg"):
+        return None
+    return NewtonCG(), "smooth, with sparse rows: products with the Hessian, which is never formed"
+
+
+def _by_sparse_rows(risk: Any) -> tuple[Method, str] | None:
+    """The dual method for losses with kinks on sparse rows, whose products would fill a matrix."""
+    if isinstance(risk.loss, Smooth | Absolute | Quantile) or not hasattr(risk, "dual_rows"):
+        return None
+    if not risk.source.is_sparse or risk.predictor.n_parameters <= FEW:
+        return None
+    return DualCoordinateDescent(), (
+        f"{name(risk.loss)} with L2 and sparse rows: one multiplier per row at a time"
+    )
+
+
 def method_for(risk: Any, solver: str | Method = "auto") -> tuple[Method, str]:
     """The method that `solver` names, or for "auto" the one chosen for this risk; with a reason."""
     if solver != "auto":
         return named(solver), "asked for"
-    if (chosen := _by_class_duals(risk)) is not None:
+    chosen = _by_class_duals(risk) or _by_products(risk) or _by_sparse_rows(risk)
+    if chosen is not None:
         return chosen
     in_memory = isinstance(risk.source, InMemory)
     return choose_solver(

@@ -45,11 +45,14 @@ from thetahat.objective import requirements as need
 from thetahat.objective.capabilities import requires
 from thetahat.objective.choose import method_for
 from thetahat.objective.forms.class_dual_form import ClassDualRows
+from thetahat.objective.forms.compiled_cg import cg_is_compiled, compiled_newton_cg
 from thetahat.objective.forms.compiled_epoch import compiled_epoch, epoch_is_compiled
+from thetahat.objective.forms.compiled_l1 import compiled_l1_newton, l1_newton_is_compiled
 from thetahat.objective.forms.compiled_newton import compiled_newton, newton_is_compiled
 from thetahat.objective.forms.curvature_sketch import sketch_of
 from thetahat.objective.forms.direct_form import direct_solution, is_direct
 from thetahat.objective.forms.dual_form import DualForm, DualRows
+from thetahat.objective.forms.output_metric import has_output_metric, output_metric
 from thetahat.objective.forms.piecewise_linear_form import best_level, piecewise_linear_form
 from thetahat.objective.forms.separable_quadratic_form import separable_quadratic_form
 from thetahat.objective.forms.term_block import TermBlock
@@ -76,21 +79,6 @@ class EmpiricalRisk:
 
     The predictor is f, the loss ℓ, the penalty R, a function of the parameters β without the
     intercept. The source holds the rows (x, y, w).
-
-    Examples
-    --------
-    >>> import thetahat as th
-    >>> from thetahat.data.validation import as_source
-    >>> from thetahat.objective.choose import method_for
-    >>> from thetahat.objective.empirical_risk import EmpiricalRisk
-    >>> from thetahat.objective.predictor import LinearPredictor
-    >>> source = as_source([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
-    >>> risk = EmpiricalRisk(
-    ...     LinearPredictor(1), th.losses.Squared(), th.penalties.NoPenalty(), source
-    ... )
-    >>> method, reason = method_for(risk)
-    >>> th.minimise(risk, method, reason=reason).theta.round(6)
-    array([2., 1.])
     """
 
     predictor: Predictor
@@ -145,11 +133,21 @@ class EmpiricalRisk:
         """All steps of Newton's method from θ, compiled."""
         return compiled_newton(self, theta, tolerance, max_steps)
 
+    @requires(has_output_metric)
+    def metric(self) -> Array:
+        """M with M·Mᵀ about the inverse of ∇²F for each of several outputs."""
+        return output_metric(self)
+
     @requires(need.curved_risk, need.smooth_penalty)
     def hessian_product(self, theta: Array, direction: Array) -> Array:
         """∇²F(θ)·direction, in O(n d) and without the matrix."""
         (product,) = self._means(hessian_product_sums, theta, direction)
         return product + self.penalty_curvature(theta) * direction
+
+    @requires(cg_is_compiled)
+    def compiled_newton_cg(self, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:
+        """All steps of Newton's method with conjugate gradients from θ, compiled."""
+        return compiled_newton_cg(self, theta, tolerance, max_steps)
 
     @requires(need.convex_loss, need.curved_risk, need.smooth_penalty, need.rows_in_any_order)
     def curvature_sketch(self, theta: Array, n_rows: int) -> Callable[[Array], Array]:
@@ -225,6 +223,11 @@ class EmpiricalRisk:
     def majoriser_block(self, theta: Array, coordinates: Array) -> Array:
         """The Hessian, for these entries of θ, of a quadratic that touches S at θ from above."""
         return self._block_mean(majoriser_block_sums, theta, coordinates)
+
+    @requires(l1_newton_is_compiled)
+    def compiled_l1_newton(self, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:
+        """All steps of the proximal Newton method from θ, compiled."""
+        return compiled_l1_newton(self, theta, tolerance, max_steps)
 
     # Other forms, for the methods that need them.
 

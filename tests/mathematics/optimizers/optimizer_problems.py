@@ -74,6 +74,9 @@ class LeastSquares:
     def hessian(self, theta):
         return self.gram
 
+    def hessian_product(self, theta, direction):
+        return self.gram @ direction
+
     def majoriser(self, theta):
         return self.value_and_gradient(theta)[1], self.gram
 
@@ -135,6 +138,9 @@ class Rosenbrock:
     def hessian(self, b):
         corner = 1200 * b[0] ** 2 - 400 * b[1] + 2
         return np.array([[corner, -400 * b[0]], [-400 * b[0], 200.0]])
+
+    def hessian_product(self, b, direction):
+        return self.hessian(b) @ direction
 
 
 ROSENBROCK_START = np.array([-1.2, 1.0])

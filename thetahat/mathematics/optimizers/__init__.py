@@ -53,6 +53,7 @@ _BY_FILE = {
     "smooth.momentum": ("Momentum",),
     "smooth.nesterov": ("Nesterov",),
     "smooth.newton": ("Newton",),
+    "smooth.newton_cg": ("NewtonCG",),
     "smooth.sketched_newton": ("SketchedNewton",),
     "steps.step_rules": (
         "AdaGrad",

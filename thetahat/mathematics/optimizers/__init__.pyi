@@ -47,6 +47,7 @@ from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS as LBFGS
 from thetahat.mathematics.optimizers.smooth.momentum import Momentum as Momentum
 from thetahat.mathematics.optimizers.smooth.nesterov import Nesterov as Nesterov
 from thetahat.mathematics.optimizers.smooth.newton import Newton as Newton
+from thetahat.mathematics.optimizers.smooth.newton_cg import NewtonCG as NewtonCG
 from thetahat.mathematics.optimizers.smooth.sketched_newton import SketchedNewton as SketchedNewton
 from thetahat.mathematics.optimizers.steps.step_rules import AdaGrad as AdaGrad
 from thetahat.mathematics.optimizers.steps.step_rules import Adam as Adam
@@ -86,6 +87,7 @@ __all__ = [
     "Momentum",
     "Nesterov",
     "Newton",
+    "NewtonCG",
     "PiecewiseLinearSum",
     "Program",
     "ProximalGradient",

@@ -18,9 +18,11 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import Touch
+from thetahat.mathematics.optimizers.smooth.newton import SINGULAR, NewtonRun
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.predictor import LinearPredictor, in_double
 from thetahat.objective.row_losses import FEW, NO_WEIGHTS, in_rows, kernel_rows
@@ -46,9 +48,13 @@ class DualForm:
         return self.source.map_rows(lambda block: np.asarray(block.y, dtype=np.float64))
 
     @cached_property
-    def _shares(self) -> Array:
+    def _weights(self) -> Array:
         weight = self.source.map_rows(lambda block: block.row_weights)
-        return weight / weight.sum()
+        return np.ascontiguousarray(weight, dtype=np.float64)
+
+    @cached_property
+    def _shares(self) -> Array:
+        return self._weights / self._weights.sum()
 
     def at(self, theta: Array, anchor: Array, reach: float) -> Touch:
         """The smooth function that touches F, its derivatives and the dual variables at θ."""
@@ -101,6 +107,30 @@ class DualForm:
             self._targets, here.raw, across, anchor, self._shares, box.lower, box.upper,
             box.kink, box.curvature, reach, level, rise, flat,
         )  # fmt: skip
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether `compiled_run` supports the rows: one dense block and few parameters."""
+        source = self.source
+        if not isinstance(source, InMemory) or source.n_rows > source.block_rows:
+            return False
+        few = self.predictor.n_parameters <= FEW and float(self._weights.sum()) > 0
+        return few and in_rows(source.X)
+
+    def compiled_run(
+        self, growth: float, theta: Array, tolerance: float, max_steps: int
+    ) -> NewtonRun:
+        """All rounds from θ until the duality gap is within the tolerance."""
+        box, found, multipliers = self._box, np.array(theta, dtype=np.float64), self.start()
+        given = self.source.whole.weight  # type: ignore[attr-defined]
+        weight = NO_WEIGHTS if given is None else self._weights
+        result = _native.kink_newton(
+            self.source.X, found, self.predictor.constant, self._targets,  # type: ignore[attr-defined]
+            weight, np.ascontiguousarray(box.lower), np.ascontiguousarray(box.upper), box.kink,
+            box.curvature, self._strengths, self.strength, float(self._weights.sum()), growth,
+            SUM_ROUNDING, SINGULAR, tolerance, max_steps, multipliers,
+        )  # fmt: skip
+        return NewtonRun(found, *result, multipliers)
 
     @cached_property
     def _box(self) -> DualBox:

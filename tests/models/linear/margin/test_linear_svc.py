@@ -259,13 +259,32 @@ def test_many_columns_use_the_dual():
     X = sp.random_array((80, 3000), density=0.01, format="csr", rng=rng)
     y = np.where(X[:, :1500].sum(axis=1) > X[:, 1500:].sum(axis=1), "left", "right")
     for loss in ("hinge", "squared_hinge"):
-        model = th.LinearSVC(loss=loss, random_state=1).fit(X, y)
+        model = th.LinearSVC(loss=loss, dual=True, random_state=1).fit(X, y)
         assert model.solution_.solver == "dual_coordinate_descent"
         assert model.solution_.outcome.success
         peer = svm.LinearSVC(loss=loss, tol=1e-8, max_iter=100_000, random_state=0).fit(X, y)
         np.testing.assert_allclose(model.coef_, peer.coef_.reshape(1, -1), atol=2e-2)
-        again = th.LinearSVC(loss=loss, random_state=1).fit(X, y)
+        again = th.LinearSVC(loss=loss, dual=True, random_state=1).fit(X, y)
         np.testing.assert_array_equal(again.coef_, model.coef_)
+        primal = th.LinearSVC(loss=loss, dual="auto").fit(X, y)
+        np.testing.assert_allclose(primal.coef_, model.coef_, atol=2e-2)
+
+
+def test_compiled_rounds_are_those_of_the_method(monkeypatch):
+    """The same steps to the same multipliers, whether or not single steps are reported."""
+    from thetahat.objective.forms.dual_form import DualForm
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    y = X[:, 0] + rng.normal(size=200) > 0
+    weight = rng.integers(0, 3, 200).astype(float)
+    found = th.LinearSVC(loss="hinge").fit(X, y, weight)
+    monkeypatch.setattr(DualForm, "is_compiled", False)
+    expected = th.LinearSVC(loss="hinge").fit(X, y, weight)
+    assert found.n_iter_ == expected.n_iter_
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
+    np.testing.assert_array_equal(found.support_, expected.support_)
+    np.testing.assert_allclose(found.dual_coef_, expected.dual_coef_, atol=1e-9)
 
 
 def test_thinned_rows_only_say_where_to_start(monkeypatch):

@@ -125,7 +125,7 @@ def test_many_columns_use_the_dual():
     X = sp.random_array((60, 1500), density=0.02, format="csr", rng=rng)
     y = np.asarray(X[:, :50].sum(axis=1)).ravel()
     for loss in ("epsilon_insensitive", "squared_epsilon_insensitive"):
-        model = th.LinearSVR(loss=loss, epsilon=0.05, random_state=3).fit(X, y)
+        model = th.LinearSVR(loss=loss, epsilon=0.05, dual=True, random_state=3).fit(X, y)
         assert model.solution_.solver == "dual_coordinate_descent"
         assert model.solution_.outcome.success
         peer = svm.LinearSVR(loss=loss, epsilon=0.05, tol=1e-8, max_iter=100_000, random_state=0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ import numpy as np
 from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import largest_entry
-from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.optimizers.smooth.newton import newton_direction
+from thetahat.mathematics.optimizers.loop import Method, Monitor, State
+from thetahat.mathematics.optimizers.smooth.newton import newton_direction, run_compiled
 from thetahat.mathematics.parts import number
 
 
@@ -71,6 +72,13 @@ class AugmentedLagrangian(Method):
     needs = ("dual_form",)
     gap_kind = "duality gap"
     default_max_steps = 1000
+
+    def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
+        """Run in one compiled call if the form provides it and single steps are not reported."""
+        if monitor.unobserved and (form := problem.dual_form()).is_compiled:
+            theta = run_compiled(partial(form.compiled_run, self.growth), theta, monitor)
+        if monitor.goes_on:
+            super().run(problem, theta, monitor)
 
     def start(self, problem: Any, theta: Array) -> State:
         form = problem.dual_form()

@@ -13,6 +13,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.types import Array
+from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import sweeps_in_step
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.parts import whole
 
@@ -28,8 +29,9 @@ class ClassDualDescent(Method):
     Parameters
     ----------
     sweeps : int, default=10
-        Number of sweeps over all rows in one step of the loop; the gap is computed after each step.
-        Must be at least 1.
+        Number of sweeps in the first step of the loop. Each step makes twice as many sweeps as the
+        one before, up to 16 times this number; the gap is computed only after each step. Must be at
+        least 1.
     seed : int, default=0
         Seed of the random order of the rows. Must be non-negative.
 
@@ -62,7 +64,7 @@ class ClassDualDescent(Method):
         multipliers, weights = state.memory["multipliers"].copy(), state.memory["weights"].copy()
         violation = _native.class_dual_epochs(
             *dual.rows, dual.y, dual.cost, dual.constant, multipliers, weights,
-            self.seed + step, self.sweeps, 0.0,
+            self.seed + step, sweeps_in_step(self.sweeps, step), 0.0,
         )  # fmt: skip
         return _state(problem, dual, multipliers, weights, step, violation == 0.0)
 

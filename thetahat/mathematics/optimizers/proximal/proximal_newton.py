@@ -25,8 +25,12 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import violation
 from thetahat.mathematics.optimizers.gap import inner
-from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.optimizers.smooth.newton import SHORT, require_finite_curvature
+from thetahat.mathematics.optimizers.loop import Method, Monitor, State
+from thetahat.mathematics.optimizers.smooth.newton import (
+    SHORT,
+    require_finite_curvature,
+    run_compiled,
+)
 from thetahat.mathematics.optimizers.steps.line_search import SHARE
 from thetahat.mathematics.parts import whole
 
@@ -89,6 +93,13 @@ class ProximalNewton(Method):
         "hessian_block",
     )
     gap_kind = "distance from −∇S to the subdifferential of R"
+
+    def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
+        """Run in one compiled call if the problem provides it and single steps are not reported."""
+        if monitor.unobserved and hasattr(problem, "compiled_l1_newton"):
+            theta = run_compiled(problem.compiled_l1_newton, theta, monitor)
+        if monitor.goes_on:
+            super().run(problem, theta, monitor)
 
     def start(self, problem: Any, theta: Array) -> State:
         terms = _Terms(*problem.separable_terms())

@@ -1,7 +1,10 @@
 """L-BFGS: a quasi-Newton method with curvature estimated from the last few gradients (SciPy's).
 
 The inverse Hessian is not formed; it is represented by m pairs of moves and gradient changes. A
-problem with ``bounds``, an array of pairs (low, high), is minimised between them (L-BFGS-B).
+problem with ``bounds``, an array of pairs (low, high), is minimised between them (L-BFGS-B). A
+problem with a ``metric``, a matrix M with M·Mᵀ ≈ H⁻¹ for each column of θ, is minimised over M⁻¹θ,
+where its curvature is about the same in every direction: far fewer steps if columns of X are
+correlated or of different size.
 """
 
 from __future__ import annotations
@@ -119,8 +122,9 @@ class Evaluations:
 
     def __init__(self, problem: Any, theta: Array) -> None:
         self.problem, self.shape = problem, theta.shape
-        self.theta = theta.reshape(-1)
-        self.value, self.gradient = float("nan"), self.theta
+        self.metric: Array | None = problem.metric() if hasattr(problem, "metric") else None
+        self.theta = self._inside(theta)
+        self.value, self.gap, self.gradient = float("nan"), float("nan"), self.theta
         self.evaluated: Array | None = None
         self.origin: tuple[Array, float, Array] | None = None
         self._evaluate(self.theta)
@@ -163,11 +167,11 @@ class Evaluations:
         value = self.reached[1]
         if not abs(self.value - value) <= NEARBY * abs(value):
             return False
-        return _gap(self.problem, self.theta, self.gradient) <= tolerance
+        return self.gap <= tolerance
 
     def measure_from(self, theta: Array) -> None:
         """Use differences from F(θ) as values from now on."""
-        self._evaluate(theta.reshape(-1))
+        self._evaluate(self._inside(theta))
         self.origin = self.reached = (self.theta, self.value, self.gradient)
 
     def state(self, flat: Array) -> State:
@@ -175,15 +179,30 @@ class Evaluations:
         if not np.array_equal(self.theta, flat):
             self._evaluate(flat)
         self.reached = (self.theta, self.value, self.gradient)
-        gap = _gap(self.problem, self.theta, self.gradient)
-        return State(self.theta.reshape(self.shape), self.value, gap)
+        return State(self._outside(self.theta), self.value, self.gap)
 
     def _evaluate(self, flat: Array) -> None:
         if self.evaluated is not None and np.array_equal(self.evaluated, flat):
             return
         self.theta = self.evaluated = flat.copy()
-        self.value, gradient = self.problem.value_and_gradient(self.theta.reshape(self.shape))
+        theta = self._outside(self.theta)
+        self.value, gradient = self.problem.value_and_gradient(theta)
+        self.gap = _gap(self.problem, theta.reshape(-1), gradient.reshape(-1))
+        if self.metric is not None:
+            gradient = self.metric.T @ gradient.reshape(len(self.metric), -1)
         self.gradient = gradient.reshape(-1)
+
+    def _outside(self, flat: Array) -> Array:
+        """θ of the problem from the parameters of the search: M times these."""
+        if self.metric is not None:
+            flat = self.metric @ flat.reshape(len(self.metric), -1)
+        return flat.reshape(self.shape)
+
+    def _inside(self, theta: Array) -> Array:
+        """The parameters of the search from θ."""
+        if self.metric is None or not theta.any():
+            return theta.reshape(-1)
+        return np.linalg.solve(self.metric, theta.reshape(len(self.metric), -1)).reshape(-1)
 
 
 def _gap(problem: Any, theta: Array, gradient: Array) -> float:

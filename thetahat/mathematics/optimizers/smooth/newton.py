@@ -11,6 +11,7 @@ the local parabola gives no useful step length. If the problem provides a parabo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -47,6 +48,8 @@ class NewtonRun(NamedTuple):
     gap: float
     steps: int
     ending: int
+    multipliers: Array | None = None
+    """The dual variables at the end, where the run has them."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +82,7 @@ class Newton(Method):
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
         """Run in one compiled call if the problem provides it and single steps are not reported."""
         if monitor.unobserved and hasattr(problem, "compiled_newton"):
-            found = problem.compiled_newton(theta, monitor.tolerance, monitor.max_steps)
-            monitor.begin(State(theta, found.first_value, found.first_gap))
-            stalled = found.ending == Ending.STALLED
-            if found.steps or stalled:
-                monitor.steps += found.steps + stalled - 1  # a step without progress counts as one
-                monitor.observe(State(found.theta, found.value, found.gap, stalled=stalled))
-            theta = found.theta
+            theta = run_compiled(problem.compiled_newton, theta, monitor)
         if monitor.goes_on:
             super().run(problem, theta, monitor)
 
@@ -103,6 +100,18 @@ class Newton(Method):
         if reached is None:
             return State(state.theta, state.value, state.gap, state.memory, stalled=True)
         return _state(reached)
+
+
+def run_compiled(compiled: Callable[..., NewtonRun], theta: Array, monitor: Monitor) -> Array:
+    """Report all steps of a compiled run to the monitor at once; returns its θ."""
+    found = compiled(theta, monitor.tolerance, monitor.max_steps)
+    memory = {} if found.multipliers is None else {"multipliers": found.multipliers}
+    monitor.begin(State(theta, found.first_value, found.first_gap, memory))
+    stalled = found.ending == Ending.STALLED
+    if found.steps or stalled:
+        monitor.steps += found.steps + stalled - 1  # a step without progress counts as one
+        monitor.observe(State(found.theta, found.value, found.gap, memory, stalled))
+    return found.theta
 
 
 def _by_majoriser(problem: Any, here: Point) -> Point | None:

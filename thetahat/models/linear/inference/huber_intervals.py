@@ -154,8 +154,9 @@ class HuberIntervals:
         if evidence is None:
             raise CapabilityError(
                 "HuberRegressor: intervals need the residuals of the fit, which this model does "
-                "not hold, because it was saved before they were kept, or its scale went to 0. Fit "
-                "it again, or use a larger epsilon."
+                "not hold, because it was saved before they were kept, its scale went to 0, there "
+                "are more columns than rows, or the rows are sparse with many columns. Fit it again "
+                "with fewer columns or with a larger epsilon."
             )
         if not evidence.freedom > 0:
             raise CapabilityError(

@@ -29,6 +29,7 @@ from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import (
 )
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
+from thetahat.mathematics.optimizers.smooth.newton_cg import NewtonCG
 from thetahat.mathematics.penalties.norms import L1, L2
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.choose import SMALL_HESSIAN, method_for
@@ -121,6 +122,7 @@ class CostAndBias:
         method, reason = method_for(risk)
         # Depends on the columns only, so that repeated and weighted rows use the same solver.
         wide = risk.predictor.n_parameters > SMALL_HESSIAN["memory"]
+        wide = wide and not isinstance(method, NewtonCG)
         if hasattr(risk, "dual_rows") and hasattr(risk, "hessian"):
             if self.dual is True or (self.dual == "auto" and wide):
                 method = DualCoordinateDescent()
@@ -130,14 +132,21 @@ class CostAndBias:
             steps = steps_for_sweeps(SWEEPS, self.max_iter)
             return DualCoordinateDescent(SWEEPS, seed), reason, steps
         if isinstance(method, ClassDualDescent):
-            return ClassDualDescent(SWEEPS, seed), reason, self.max_iter
+            return ClassDualDescent(SWEEPS, seed), reason, steps_for_sweeps(SWEEPS, self._sweeps)
         return method, reason, self.max_iter
 
     def _iterations(self, method: Method, steps: int) -> int:
         """Newton steps, or the passes over the rows in that many steps of coordinate descent."""
         if isinstance(method, DualCoordinateDescent):
             return max(1, min(self.max_iter, sweeps_in_steps(method.sweeps, steps)))
-        return max(1, steps * getattr(method, "sweeps", 1))
+        if isinstance(method, ClassDualDescent):
+            return max(1, min(self._sweeps, sweeps_in_steps(method.sweeps, steps)))
+        return max(1, steps)
+
+    @property
+    def _sweeps(self) -> int:
+        """The limit on the passes of "crammer_singer"."""
+        return 10 * self.max_iter
 
     def _tolerance(self, risk: EmpiricalRisk, method: Method) -> float:
         """``tol`` in units of the mean risk.
