@@ -1,6 +1,6 @@
-// DBSCAN on a kd-tree, in O(n) memory: rows with enough weight within the radius are core rows,
-// core rows within the radius of each other belong to one cluster, and other rows within the radius
-// of a core row join the cluster of the smallest number.
+// DBSCAN on a kd-tree, in O(n) memory: rows of positive weight with enough weight within the radius
+// are core rows, core rows within the radius of each other belong to one cluster, and other rows
+// within the radius of a core row join the cluster of the smallest number.
 //
 // Leaves are compared with nodes by the distances of their boxes: what lies wholly within the
 // radius is counted or joined at once, and nodes of one cluster are not searched again. Threads
@@ -185,7 +185,7 @@ class DensityClusters {
                 return above ? of.child >= 0 : count(node, span);
             });
         for (std::size_t i = 0; i < n; ++i)
-            core_[own.begin + i] = sums[i] >= least_;
+            core_[own.begin + i] = sums[i] >= least_ && weight(own.begin + i) > 0.0;
     }
 
     // Join the core rows of nodes within the radius of each other, and of leaves pair by pair.

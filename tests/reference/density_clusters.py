@@ -8,7 +8,7 @@ def density_clusters(distances, radius, least, weight=None):
     n = len(distances)
     weight = np.ones(n) if weight is None else weight
     near = distances <= radius
-    core = near @ weight >= least
+    core = (near @ weight >= least) & (weight > 0)
     labels, count = np.full(n, -1), 0
     for first in range(n):
         if not core[first] or labels[first] >= 0:

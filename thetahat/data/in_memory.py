@@ -17,6 +17,8 @@ from thetahat.foundation.types import Array, Matrix
 
 FEW_ENTRIES = 1 << 20
 """Entries of X that one thread adds up in less time than several threads need to share them."""
+FEW_NUMBERS = 64
+"""Entries of X, such as one row, whose predictions need no setting of threads."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +61,16 @@ class InMemory(Source):
             return super().reduce(summarise, *params)
         with one_blas_thread():
             return summarise(self.whole, *params)
+
+    def map_rows(self, function: Callable[[Block], Array]) -> Array:
+        """As `Source.map_rows`; a few numbers cost no more than `function` itself.
+
+        Products of so few numbers run on one thread anyway, which need not be asked for.
+        """
+        if self.is_sparse or not 0 < self.X.size <= FEW_NUMBERS:
+            return super().map_rows(function)
+        found = function(self.whole)
+        return found.copy() if np.may_share_memory(found, self.X) else found
 
     @cached_property
     def whole(self) -> Block:

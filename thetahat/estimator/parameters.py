@@ -7,6 +7,7 @@ The constructor, which `with_parameters` makes, only stores them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -45,7 +46,7 @@ def _is_real(value: Any) -> bool:
     if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
         return False
     try:
-        return float(value) == float(value)
+        return math.isfinite(value)
     except OverflowError:  # a whole number beyond 1.8e308
         return False
 
@@ -55,7 +56,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def at_least(low: float, most: float | None = None) -> Range:
-    """A real number ≥ low, possibly infinite, or at most `most`."""
+    """A finite number ≥ low, and at most `most` where that is given."""
     if most is None:
         return Range(lambda value: _is_real(value) and value >= low, f"a number ≥ {low:g}")
     return Range(
@@ -65,7 +66,7 @@ def at_least(low: float, most: float | None = None) -> Range:
 
 
 def more_than(low: float, most: float | None = None) -> Range:
-    """A real number > low, possibly infinite, or at most `most`."""
+    """A finite number > low, and at most `most` where that is given."""
     if most is None:
         return Range(lambda value: _is_real(value) and value > low, f"a number > {low:g}")
     return Range(
@@ -120,7 +121,10 @@ def _is_numeric(values: Any) -> bool:
 
 
 def _is_non_negative(values: Any) -> bool:
-    return _is_numeric(values) and bool(np.all(np.asarray(values, dtype=float) >= 0))
+    if not _is_numeric(values):
+        return False
+    numbers = np.asarray(values, dtype=float)
+    return bool(np.all((numbers >= 0) & np.isfinite(numbers)))
 
 
 def _is_finite_vector(value: Any) -> bool:
@@ -133,12 +137,13 @@ def _is_finite_vector(value: Any) -> bool:
 finite_vector = Range(_is_finite_vector, "an array of finite numbers")
 how_many_or_which = Range(
     lambda value: (
-        whole(1).holds(value)
-        or (not isinstance(value, str | Real) and np.ndim(value) == 1 and _is_numeric(value))
+        whole(1).holds(value) or (not isinstance(value, str | Real) and _is_finite_vector(value))
     ),
     "a whole number ≥ 1 or an array of penalties",
 )
 real = Range(_is_real, "a number")
+infinity = Range(lambda value: isinstance(value, float | np.floating) and value == math.inf, "inf")
+"""For parameters that have a meaning at infinity: ``more_than(0) | infinity``."""
 fraction = from_to(0, 1)
 inner_fraction = between(0, 1)
 positive_fraction = Range(
@@ -172,6 +177,8 @@ def check_value(value: Any, rule: Range, name: str, who: str) -> None:
             hint = f" Did you mean {close[0]!r}?" if close else ""
         if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
             hint = " This number is too large."
+        elif isinstance(value, float | np.floating) and not math.isfinite(value):
+            hint = f" Set {name} to a finite number."
         elif isinstance(value, Decimal | Fraction):
             hint = f" Convert it: float({name})."
         raise ParameterError(f"{who}: {name}={_shown(value)} must be {rule.words}.{hint}")

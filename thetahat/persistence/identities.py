@@ -63,6 +63,7 @@ DECLARED = {
     "KinkedCustomLoss": "thetahat.mathematics.losses.custom:KinkedCustomLoss",
     "LearningRate": "thetahat.mathematics.optimizers.stochastic.learning_rates:LearningRate",
     "LeastSquaresEvidence": "thetahat.models.linear.inference.least_squares_evidence:Evidence",
+    "LevelCounts": "thetahat.models.generative.naive_bayes.level_counts:LevelCounts",
     "LikelihoodEvidence": "thetahat.models.linear.inference.likelihood_evidence:LikelihoodEvidence",
     "LinearFit": "thetahat.mathematics.linalg.least_squares:LinearFit",
     "LinearPosterior": "thetahat.mathematics.distributions.gaussian.posterior:LinearPosterior",

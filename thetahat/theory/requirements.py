@@ -6,7 +6,14 @@ from math import inf
 from sys import float_info
 from typing import Any
 
-from thetahat.estimator.parameters import at_least, check_value, fraction, inner_fraction, more_than
+from thetahat.estimator.parameters import (
+    at_least,
+    check_value,
+    fraction,
+    infinity,
+    inner_fraction,
+    more_than,
+)
 from thetahat.estimator.parameters import whole as at_least_whole
 from thetahat.foundation.errors import ParameterError
 
@@ -43,7 +50,7 @@ def computable(bits: float, what: str, who: str, most: int = MOST_BITS) -> None:
 def class_size(value: Any, who: str) -> None:
     """Require a number of hypotheses: finite and ≥ 1, or a whole number of any size."""
     if not (isinstance(value, int) and value > float_info.max):
-        check_value(value, at_least(1), "class_size", who)
+        check_value(value, at_least(1) | infinity, "class_size", who)
     if value == inf:
         raise ParameterError(
             f"{who}: class_size=inf must be finite. Use vc_bound for infinite classes."

@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import thetahat as th
 
@@ -169,6 +170,32 @@ def test_pipelines_are_explained_after_their_preparation():
     found = th.explain(model, FULL)
     np.testing.assert_allclose(found.predictions, model.predict(FULL), atol=1e-10)
     assert found.columns == ["x0", "x1", "x2", "x3", "x4"]
+
+
+def test_nested_pipelines_and_searches_are_unwrapped():
+    search = GridSearchCV(th.Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
+    inner = make_pipeline(PolynomialFeatures(2, include_bias=False), search)
+    model = make_pipeline(StandardScaler(), inner).fit(FULL, Y)
+    found = th.explain(model, FULL[:7], background=FULL)
+    np.testing.assert_allclose(found.predictions, model.predict(FULL[:7]), atol=1e-10)
+    assert len(found.columns) == 20
+    assert found.columns[5:7] == ["x0^2", "x0 x1"]
+    outer = GridSearchCV(make_pipeline(StandardScaler(), th.DecisionTreeRegressor()), {}, cv=2)
+    found = th.explain(outer.fit(FULL, Y), FULL)
+    np.testing.assert_allclose(found.predictions, outer.predict(FULL), atol=1e-10)
+    with pytest.raises(th.errors.CapabilityError, match="not for KNeighborsRegressor"):
+        th.explain(make_pipeline(make_pipeline(th.KNeighborsRegressor())).fit(FULL, Y), FULL)
+
+
+def test_trees_check_a_background_that_they_do_not_use():
+    tree, boosted = th.DecisionTreeRegressor(), th.HistGradientBoostingRegressor(max_iter=3)
+    for model in (tree, th.RandomForestRegressor(3), boosted):
+        model.fit(FULL, Y)
+        expected = th.explain(model, FULL[:5]).values
+        assert np.array_equal(th.explain(model, FULL[:5], background=FULL).values, expected)
+        for bad in (FULL[:, :4], FULL[0], "rows"):
+            with pytest.raises(ValueError, match=r"features|2D|dense array|X"):
+                th.explain(model, FULL[:5], background=bad)
 
 
 def test_pictures():

@@ -179,3 +179,45 @@ def test_other_results_of_a_wrong_density_are_refused():
         th.BayesClassifier(draws()).fit(X, y).sample(5, random_state=0)
     with pytest.raises(ParameterError, match=r"KernelDensity is a class.*KernelDensity\(\)"):
         th.BayesClassifier(th.KernelDensity).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "density",
+    [
+        th.EmpiricalCovariance(),
+        th.LedoitWolf(),
+        th.GaussianMixture(2, random_state=0),
+        th.GaussianMixture(3, covariance_type="diag", random_state=0),
+        th.GaussianMixture(2, covariance_type="tied", random_state=0),
+        th.GaussianMixture(1, covariance_type="spherical"),
+        th.BayesianGaussianMixture(3, random_state=0),
+    ],
+    ids=lambda density: f"{type(density).__name__}-{getattr(density, 'covariance_type', '')}",
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_classes_of_gaussians_are_scored_together(density):
+    """One pass over all components gives what the densities of the classes give."""
+    random = np.random.default_rng(6)
+    y = random.integers(0, 3, 150)
+    X = random.normal(size=(150, 3)) + y[:, None] * [1.0, -0.5, 0.0]
+    model = th.BayesClassifier(density).fit(X, y)
+    assert model._stack is not None
+    new = np.vstack([3.0 * random.normal(size=(40, 3)), [[1e6, 1e6, -1e6]], [[1e200, 0.0, 0.0]]])
+    logs = np.column_stack([each.log_density(new) for each in model.densities_])
+    expected = logs + np.log(model.class_prior_)
+    for rows in (slice(0, 40), slice(40, 41), slice(41, 42)):
+        np.testing.assert_allclose(
+            model.predict_joint_log_proba(new[rows]), expected[rows], rtol=1e-10, atol=1e-10
+        )
+    assert model.predict_proba(new[:1].astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.filterwarnings("ignore::thetahat.foundation.errors.IllConditionedWarning")
+def test_singular_gaussians_are_scored_one_by_one():
+    random = np.random.default_rng(2)
+    y = np.repeat([0, 1], 20)
+    X = random.normal(size=(40, 2)) + y[:, None]
+    X = np.column_stack([X, X.sum(axis=1)])
+    model = th.BayesClassifier(th.EmpiricalCovariance()).fit(X, y)
+    assert model._stack is None
+    assert np.isneginf(model.log_density([[0.0, 0.0, 1.0]]))

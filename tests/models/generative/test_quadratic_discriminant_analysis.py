@@ -133,6 +133,34 @@ def test_dependent_columns_warn_and_change_nothing():
     assert agree.all()
 
 
+def test_the_warning_names_the_limit_of_small_deviations():
+    X, y = gaussians(d=2, classes=2, apart=0.0)
+    small = np.column_stack([X, np.where(y == 0, 1e-5, 1.0) * np.arange(len(y)) % 1.0])
+    with pytest.warns(IllConditionedWarning, match=r"is at most 0\.0001 \(tol\)\. It is raised to"):
+        QDA().fit(small, y)
+    X = np.column_stack([X, X[:, 0]])
+    with pytest.warns(IllConditionedWarning, match=r"\(the limit of rounding errors\)"):
+        QDA(tol=0.0).fit(X, y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", [th.QuadraticDiscriminantAnalysis, th.LinearDiscriminantAnalysis])
+def test_nearly_singular_classes_keep_their_digits(kind, weighted):
+    """A linear map of all rows changes no posterior; the rows and the map are exact in binary."""
+    random = np.random.default_rng(4)
+    y = np.repeat([0, 1], 60)
+    B = random.integers(-4096, 4096, (120, 3)) / 1024.0 + y[:, None]
+    weight = random.integers(1, 4, 120) if weighted else None
+    e = 2.0**-20
+    X = B @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, -0.5], [0.0, 0.0, e]])
+    assert np.array_equal((X[:, 2] - X[:, 0] + 0.5 * X[:, 1]) / e, B[:, 2])
+    thin = kind(tol=0.0).fit(X, y, sample_weight=weight)
+    wide = kind(tol=0.0).fit(B, y, sample_weight=weight)
+    np.testing.assert_allclose(
+        thin.predict_log_proba(X), wide.predict_log_proba(B), rtol=1e-8, atol=1e-8
+    )
+
+
 def test_fewer_rows_than_columns_in_a_class():
     random = np.random.default_rng(8)
     y = np.repeat([0, 1], 15)

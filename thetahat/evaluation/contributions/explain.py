@@ -30,12 +30,13 @@ def explain(model: Any, X: Any, background: Any = None) -> Contributions:
     ----------
     model : fitted estimator
         A decision tree, a forest, gradient boosting or a linear model of this library, or a
-        pipeline that ends with one; then the columns are those after the preparation.
+        pipeline that ends with one; then the columns are those after the preparation. Of a search
+        such as ``GridSearchCV``, the best model. Pipelines and searches may be nested.
     X : table of shape (n, d)
         The rows to explain.
     background : table of shape (m, d), optional
         The rows whose mean a linear model is compared with. By default X. Trees know the weights of
-        their training rows and do not use it.
+        their training rows and do not use it, but must be able to read it.
 
     Returns
     -------
@@ -54,14 +55,11 @@ def explain(model: Any, X: Any, background: Any = None) -> Contributions:
     (200, 3)
     """
     check_is_fitted(model)
-    behind = X if background is None else background
-    steps = None
-    if isinstance(model, Pipeline):
-        if len(model) > 1:
-            steps, same = model[:-1], behind is X
-            X = steps.transform(X)
-            behind = X if same else steps.transform(behind)
-        model = model[-1]
+    model, steps = _unwrapped(model)
+    same = background is None or background is X
+    if steps is not None:
+        X = steps.transform(X)
+    behind = X if same else background if steps is None else steps.transform(background)
     compute = getattr(model, "_shapley_values", None)
     if compute is None:
         raise CapabilityError(
@@ -69,12 +67,27 @@ def explain(model: Any, X: Any, background: Any = None) -> Contributions:
             f"and linear models of thetahat, but not for {type(model).__name__}. Use "
             "th.importances or th.partial_dependence, which work with every model."
         )
+    if behind is not X and hasattr(model, "_rows"):
+        model._rows(behind)  # trees use none of it, but other columns are a mistake
     values, base = compute(X, behind)
     outputs = _outputs(model, values.shape[2])
     if not outputs:
         values, base = values[:, :, 0], float(base[0])
     names = column_labels(X) if steps is None else _names_after(steps, X)
     return Contributions(values, base, names, _response(model), outputs, _shown(X))
+
+
+def _unwrapped(model: Any) -> tuple[Any, Pipeline | None]:
+    """The last estimator of nested pipelines and searches, and all preparation before it."""
+    prepared: list[tuple[str, Any]] = []
+    while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
+        if isinstance(model, Pipeline):
+            if len(model) > 1:
+                prepared.append((f"part{len(prepared)}", model[:-1]))
+            model = model[-1]
+        else:
+            model = model.best_estimator_
+    return model, Pipeline(prepared) if prepared else None
 
 
 def _outputs(model: Any, count: int) -> list[Any]:

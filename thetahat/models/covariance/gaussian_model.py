@@ -65,6 +65,10 @@ class GaussianModel(Fitted, DensityModel):
         root: CovarianceRoot | None = self.__dict__.get("_root")
         return root_of(self.covariance_, type(self).__name__) if root is None else root
 
+    def _gaussian_components(self) -> tuple[Array, Array, Array] | None:
+        """p(x) as a mixture of one component with a triangular factor; None if it is singular."""
+        return self._fitted_root().as_component(self.location_)
+
     def get_precision(self) -> Array:
         """Return the inverse of the covariance (pseudo-inverse if singular). Cost: O(d³) at most.
 

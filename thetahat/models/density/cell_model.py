@@ -18,6 +18,7 @@ from thetahat.estimator.parameters import (
     Range,
     at_least,
     from_to,
+    infinity,
     more_than,
     none,
     one_of,
@@ -95,7 +96,7 @@ class CellModel(DensityModel):
         "min_gain": at_least(0),
         "n_candidates": whole(1),
         "prior_weight": from_to(1 / LARGEST_FACTOR, LARGEST_FACTOR),
-        "margin": at_least(0),
+        "margin": at_least(0) | infinity,
     }
 
     _: KW_ONLY

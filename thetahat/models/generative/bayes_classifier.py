@@ -17,6 +17,11 @@ from thetahat.estimator.generative_classifier import GenerativeClassifier, class
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.density.kernel_density.kernel_density import KernelDensity
+from thetahat.models.generative.stacked_components import (
+    Stack,
+    joint_of_components,
+    stacked_components,
+)
 
 FEW = 8
 """Rows up to which kernel densities are evaluated in fewer steps, on one thread."""
@@ -108,8 +113,9 @@ class BayesClassifier(GenerativeClassifier):
         self.densities_ = [
             self._fitted(clone(density), source, rows, code) for code, rows in enumerate(of_class)
         ]
-        self.__dict__.pop("_few_levels", None)
-        _ = self._few_levels  # made now, so that predictions do not change the model
+        for each in ("_few_levels", "_stack"):
+            self.__dict__.pop(each, None)
+            getattr(self, each)  # made now, so that predictions do not change the model
         return self
 
     def _checked_density(self, sample_weight: Any) -> Any:
@@ -169,12 +175,22 @@ class BayesClassifier(GenerativeClassifier):
         levels = self._few_levels
         if levels is not None and rows.shape[0] <= FEW and rows.dtype.char == "d":
             return self._few(np.ascontiguousarray(rows), levels)
+        if self._stack is not None and rows.dtype.char == "d":
+            joint = joint_of_components(np.ascontiguousarray(rows), self._stack)
+            if isfinite(np.vdot(joint, joint)):
+                return joint
         joint = np.empty((rows.shape[0], len(self.densities_)), dtype=rows.dtype)
         for code, density in enumerate(self.densities_):
             joint[:, code] = self._log_densities(density, rows, code)
         with np.errstate(divide="ignore"):
             joint += np.log(self.class_prior_)
         return joint
+
+    @cached_property
+    def _stack(self) -> Stack | None:
+        """The components of all classes, if they are Gaussians or mixtures of them."""
+        with np.errstate(divide="ignore"):
+            return stacked_components(self.densities_, np.log(self.class_prior_))
 
     @cached_property
     def _few_levels(self) -> Array | None:

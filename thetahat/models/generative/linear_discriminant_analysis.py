@@ -45,6 +45,7 @@ from thetahat.models.generative.gaussian import (
     whitened,
     whitening,
 )
+from thetahat.models.generative.refined_whitening import refined_together
 
 FAR_FROM_ZERO = 1e3
 """Rows are centred before they are scored if their mean exceeds their spread by this factor."""
@@ -193,12 +194,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         variance = shared_variances(moments, shares)
         if final and not (variance > 0).any():
             raise DataError(
-                f"{who}: no column varies within a class, so that there is no covariance. The "
-                "number of samples must be more than the number of classes, and the rows of a "
-                "class must not all be equal. Add rows."
+                f"{who}: no column varies within a class. The number of samples must be more than "
+                "the number of classes, and the rows of a class must not all be equal. Add rows."
             )
         xbar = priors @ means
         found, covariance = self._whitening(moments, source, variance, shares)
+        if final:
+            found = refined_together(self, found, spread_of(variance), shares, moments, source)
         self.rank_ = found.rank
         self._set_scores(found, means - xbar, xbar, priors, spread_of(variance))
         self._set_discriminants(priors, components)
@@ -241,9 +243,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         elif self.covariance_estimator is not None or moments.kind == "full":
             of_class = class_covariances(self, moments, source)
             covariance = np.zeros((len(variance), len(variance)))
-            for code, share in enumerate(shares):
-                if share > 0:
-                    covariance += share * of_class(code)
+            for code in np.flatnonzero(shares).tolist():
+                covariance += shares[code] * of_class(code)
         else:
             assert isinstance(source, InMemory)
             found, rows = whitening_of_few(source, moments, shares, spread_of(variance), self.tol)
@@ -268,8 +269,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _set_discriminants(self, priors: Array, components: int) -> None:
         """The directions with the largest variance between the classes, in whitened space."""
         root, places = self._root, self._places
-        between = np.sqrt(priors)[:, None] * places
-        _, sizes, rows = np.linalg.svd(between, full_matrices=False)
+        _, sizes, rows = np.linalg.svd(np.sqrt(priors)[:, None] * places, full_matrices=False)
         kept = sizes > max(self.tol, 1e-12) * (sizes[0] if sizes.size else 0.0)
         rows = rows[kept]
         directions = root[:, None] * rows.T if root.ndim == 1 else root @ rows.T

@@ -31,6 +31,7 @@ from thetahat.models.generative.gaussian import (
     Whitening,
     are_finite,
     diagonal_whitening,
+    least_variance,
     missing_patterns,
     restored,
     rows_beyond,
@@ -39,6 +40,7 @@ from thetahat.models.generative.gaussian import (
     whitened,
     whitening,
 )
+from thetahat.models.generative.refined_whitening import refined_whitenings
 from thetahat.models.generative.whitened_squares import best_classes, whitened_squares
 
 STACKED = 1 << 18
@@ -58,14 +60,15 @@ class QuadraticDiscriminantAnalysis(ClassModel):
     with the smallest (x − μ_c)ᵀΣ_c⁻¹(x − μ_c) + log det Σ_c − 2 log π_c is predicted; the
     boundaries are quadratic. With diagonal covariances it is Gaussian naive Bayes.
 
-    If the covariance of a class is singular, as with fewer rows than columns or with a column that
-    is constant in the class, a warning names the class and the rank, and the missing directions get
-    the smallest standard deviation, `tol` times that of all classes together. A row off the
-    constant value is then very unlikely in that class; a column that is constant in all classes has
-    no effect, unless its value in a row is another one, which makes p(x) very small.
+    If the rows of a class hardly vary in some directions, as with fewer rows than columns or with a
+    column that is constant in the class, standard deviations below `tol` times that of all classes
+    together are raised to it, and a warning names the class and the number of other directions. A
+    row off the constant value is then very unlikely in that class; a column that is constant in all
+    classes has no effect, unless its value in a row is another one, which makes p(x) very small.
 
     Cost: O(n d²) time for symmetric products over the rows of each class, O(C d³) for their
-    factorisation, O(C d²) memory; O(n d) and O(C d) with diagonal covariances. Prediction O(C d²)
+    factorisation, O(C d²) memory; O(n d) and O(C d) with diagonal covariances. Nearly singular
+    classes cost a second pass, which restores the digits that the squares lose. Prediction O(C d²)
     per row. X is not copied.
 
     Parameters
@@ -103,7 +106,7 @@ class QuadraticDiscriminantAnalysis(ClassModel):
     covariance_ : list of arrays of shape (d, d)
         The covariances of the classes. Defined with ``store_covariance=True``.
     ranks_ : array of shape (n_classes,)
-        Number of directions in which the rows of each class vary.
+        Number of directions in which the standard deviation of each class is above `tol`.
 
     Examples
     --------
@@ -173,6 +176,8 @@ class QuadraticDiscriminantAnalysis(ClassModel):
 
             shared = count * d**3 > WORTH_SHARING
             found = list(ordered_map(one, range(count)) if shared else map(one, range(count)))
+            if final:
+                found = refined_whitenings(self, found, spread, moments, source)
         self._set_classes(found, moments, priors, d)
         self.means_ = moments.known_means.astype(source.dtype)
         self.priors_ = priors.astype(source.dtype)
@@ -236,12 +241,14 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         code = int(np.argmax(short))
         label, number = self.classes_.tolist()[code], int(short.sum())
         others = "" if number == 1 else f" (and {number - 1} more)"
+        least = max(self.tol, least_variance(0.0, len(pooled)) ** 0.5)
+        cause = " (tol)" if least == self.tol else " (the limit of rounding errors)"
         warn(
             f"QuadraticDiscriminantAnalysis: the covariance of class {label!r}{others} has rank "
-            f"{self.ranks_[code]}, but {most} {'column varies' if most == 1 else 'columns vary'}. "
-            f"The missing directions get the standard deviation tol={self.tol:g}, relative to that "
-            "of all classes. Remove columns that depend on others, add rows, or set reg_param > 0 "
-            'or shrinkage="auto".',
+            f"{self.ranks_[code]}, but {most} {'column varies' if most == 1 else 'columns vary'}: "
+            "in other directions the standard deviation, relative to that of all classes, is at "
+            f"most {least:.3g}{cause}. It is raised to this number there. Remove columns that "
+            'depend on others, add rows, or set reg_param > 0 or shrinkage="auto".',
             IllConditionedWarning,
         )
 

@@ -13,7 +13,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
+from thetahat.estimator.parameters import Range, at_least, infinity, more_than, none, one_of, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array, Matrix
@@ -112,10 +112,10 @@ class Isomap(NeighborEmbedding):
 
     _ranges: ClassVar[dict[str, Range]] = NeighborEmbedding._ranges | {
         "n_neighbors": none | whole(1),
-        "radius": none | at_least(0),
+        "radius": none | at_least(0) | infinity,
         "eigen_solver": one_of("auto", "arpack", "dense"),
         "path_method": one_of("auto", "FW", "D"),
-        "p": more_than(0),
+        "p": more_than(0) | infinity,
         "metric_params": none | Range(lambda value: isinstance(value, dict), "a dict"),
     }
     _accepts_sparse = True

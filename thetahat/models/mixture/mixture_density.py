@@ -62,6 +62,10 @@ class MixtureDensity(DensityModel):
     def _terms(self) -> tuple[Array, Array, Array]:
         return terms_of(self.covariance_type, self.weights_, self.means_, self.precisions_cholesky_)
 
+    def _gaussian_components(self) -> tuple[Array, Array, Array]:
+        """The components of p(x), for classifiers that score several densities at once."""
+        return self._terms()
+
     def _membership_terms(self) -> tuple[Array, Array, Array]:
         """The terms that decide to which component a row belongs."""
         return self._terms()

@@ -13,7 +13,15 @@ from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_features, is_sparse
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, check_ranges, more_than, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    check_ranges,
+    infinity,
+    more_than,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
@@ -100,7 +108,7 @@ class NeighborModel(Estimator):
         "algorithm": one_of("auto", "brute", "kd_tree", "ball_tree", "approximate")
         | Range(lambda value: isinstance(value, ApproximateSearch), "an ApproximateSearch"),
         "leaf_size": whole(1),
-        "p": more_than(0),
+        "p": more_than(0) | infinity,
         "metric_params": none | Range(lambda value: isinstance(value, dict), "a dict"),
         "n_jobs": none | Range(lambda value: isinstance(value, int), "a whole number"),
     }

@@ -8,7 +8,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, check_value, one_of, whole
+from thetahat.estimator.parameters import Range, at_least, check_value, infinity, one_of, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.base import NeighborModel
@@ -111,7 +111,10 @@ class InRadius(NeighborModel):
         them. Larger values give smoother predictions. Must not be negative.
     """
 
-    _ranges: ClassVar[dict[str, Range]] = {**NeighborModel._ranges, "radius": at_least(0)}
+    _ranges: ClassVar[dict[str, Range]] = {
+        **NeighborModel._ranges,
+        "radius": at_least(0) | infinity,
+    }
 
     radius: float
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
@@ -16,6 +15,7 @@ from thetahat.estimator.parameters import (
     at_least,
     boolean,
     from_to,
+    infinity,
     inner_fraction,
     more_than,
     none,
@@ -36,7 +36,7 @@ number_of_units = Range(
     "a whole number ≥ 1, or a sequence of such numbers and layers of th.neural such as (100, 50)",
 )
 a_path = Range(lambda value: isinstance(value, str) or hasattr(value, "__fspath__"), "a path")
-patience = whole(1) | Range(lambda value: value == math.inf, "numpy.inf")
+patience = whole(1) | infinity
 
 
 @with_parameters

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.estimator.parameters import at_least, check_value
+from thetahat.estimator.parameters import at_least, check_value, infinity
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -105,7 +105,7 @@ def bayes_decision(
     risk = np.take_along_axis(expected, best[..., None], axis=-1)[..., 0]
     if reject_cost is None:
         return Decisions(labels[best], risk, np.zeros(risk.shape, dtype=bool))
-    check_value(reject_cost, at_least(0), "reject_cost", WHO)
+    check_value(reject_cost, at_least(0) | infinity, "reject_cost", WHO)
     rejected = risk > reject_cost
     extended = _with_rejection(labels, reject_label)
     return Decisions(

@@ -87,13 +87,23 @@ def test_many_columns_sparse_rows_and_given_distances(kept, monkeypatch):
 @pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
 def test_a_weight_is_a_number_of_equal_rows(algorithm):
     X = rows(150)
-    weight = np.random.default_rng(0).integers(1, 4, len(X))
+    weight = np.random.default_rng(0).integers(0, 4, len(X))
     model = th.DBSCAN(0.4, min_samples=9, algorithm=algorithm).fit(X, sample_weight=weight)
     repeated = th.DBSCAN(0.4, min_samples=9, algorithm=algorithm).fit(np.repeat(X, weight, axis=0))
     np.testing.assert_array_equal(np.repeat(model.labels_, weight), repeated.labels_)
     assert 0 < (model.labels_ >= 0).mean() < 1
-    expected = theirs.DBSCAN(0.4, min_samples=9).fit(X, sample_weight=weight)
-    assert_same(model, expected)
+    weight = np.maximum(weight, 1)
+    model.fit(X, sample_weight=weight)
+    assert_same(model, theirs.DBSCAN(0.4, min_samples=9).fit(X, sample_weight=weight))
+
+
+@pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
+def test_a_row_without_weight_joins_no_clusters(algorithm):
+    """It is between two clusters with enough weight in reach, but it counts as no row."""
+    X, weight = [[0.0], [1.0], [2.0], [2.5]], [3, 0, 3, 0]
+    model = th.DBSCAN(1.2, min_samples=3, algorithm=algorithm).fit(X, sample_weight=weight)
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+    assert model.core_sample_indices_.tolist() == [0, 2]
 
 
 def test_the_order_of_rows_changes_the_numbers_alone():
@@ -158,7 +168,7 @@ def test_bad_parameters_are_refused(parameters, words):
 
 def test_bad_data_is_refused():
     given = th.DBSCAN(metric="precomputed")
-    with pytest.raises(DataError, match="square"):
+    with pytest.raises(DataError, match="DBSCAN: Precomputed matrix must be square: it has 3 rows"):
         given.fit(np.zeros((3, 2)))
     with pytest.raises(DataError, match="Negative values"):
         given.fit(-np.ones((3, 3)))

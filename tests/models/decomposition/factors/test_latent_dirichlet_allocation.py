@@ -186,7 +186,10 @@ def test_documents_without_words_have_the_prior_shares():
     X[3] = 0
     model = th.LatentDirichletAllocation(4, random_state=0).fit(X)
     np.testing.assert_allclose(model.transform(X)[3], np.full(4, 0.25))
-    assert np.isnan(model.perplexity(X[3:4]))
+    with pytest.raises(th.errors.DataError, match=r"perplexity: X contains no words"):
+        model.perplexity(X[3:4])
+    assert np.isfinite(model.score(X[3:4]))
+    assert np.isfinite(model.perplexity(X[2:4]))
     nothing = th.LatentDirichletAllocation(2).fit(np.zeros((3, 5)))
     np.testing.assert_allclose(nothing.components_, 0.5)
 

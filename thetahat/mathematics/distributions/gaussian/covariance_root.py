@@ -54,6 +54,14 @@ class CovarianceRoot:
         white = self.white / self.scale
         return _symmetric(product(white.T, white))
 
+    def as_component(self, mean: Array) -> tuple[Array, Array, Array] | None:
+        """−½(d log 2π + log det Σ), μ, and an upper triangular P, PPᵀ = Σ⁻¹; None if singular."""
+        if self.is_singular:
+            return None
+        triangle, _ = scipy_linalg().rq((self.white / self.scale).T)
+        level = np.array([-0.5 * (self.rank * LOG_TWO_PI + self.log_determinant)])
+        return level, np.array(mean, dtype=np.float64)[None], np.ascontiguousarray(triangle)
+
     def solve(self, deviations: Array) -> Array:
         """B⁺ applied to deviations of shape (d, k)."""
         return product(self.white, deviations / self.scale[:, None])

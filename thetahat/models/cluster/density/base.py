@@ -16,7 +16,7 @@ from thetahat.estimator.base import Estimator
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, none, one_of, whole
 from thetahat.foundation.checked_value import check_rule
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
@@ -95,6 +95,11 @@ class DensityModel(ClusterMixin, Estimator, _Declared, ABC):
         assert isinstance(source, InMemory)
         rows, who = source.X, type(self).__name__
         distance = None
+        if self._is_given and rows.shape[0] != rows.shape[1]:
+            raise DataError(
+                f"{who}: Precomputed matrix must be square: it has {rows.shape[0]} rows and "
+                f"{rows.shape[1]} columns. Give the distances between all rows."
+            )
         if not self._is_given:
             require_squares_of_rows(source, who=who)
             distance = self._distance(who).fitted(rows)

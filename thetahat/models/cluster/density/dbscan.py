@@ -10,7 +10,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, more_than, none, whole
+from thetahat.estimator.parameters import Range, infinity, more_than, none, whole
 from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances.base import Distance
@@ -89,7 +89,7 @@ class DBSCAN(DensityModel):
     _ranges: ClassVar[dict[str, Range]] = DensityModel._ranges | {
         "eps": more_than(0),
         "min_samples": whole(1),
-        "p": none | more_than(0),
+        "p": none | more_than(0) | infinity,
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DBSCAN:
@@ -103,7 +103,9 @@ class DBSCAN(DensityModel):
             Has no effect. Accepted for compatibility with scikit-learn.
         sample_weight : array-like of shape (n,), optional
             Row weights. A row of weight 2 counts as two equal rows; weights are compared with
-            `min_samples` as they are. None gives every row weight 1.
+            `min_samples` as they are. A row of weight 0 is never a core row: it gets the label of a
+            cluster in reach, or −1, and does not change the labels of other rows. None gives every
+            row weight 1.
 
         Returns
         -------

@@ -38,8 +38,9 @@ def density_clusters(
 ) -> tuple[Array, Array]:
     """The cluster of every row, −1 for none, and which rows are core rows.
 
-    Rows with a weight of at least ``least`` within the radius are core rows. Clusters are numbered
-    by their first core rows; rows between clusters belong to the one of the smaller number.
+    Rows of positive weight with a weight of at least ``least`` within the radius are core rows.
+    Clusters are numbered by their first core rows; rows between clusters belong to the one of the
+    smaller number.
     """
     distance = index.distance
     by_tree = isinstance(distance, Termwise) and not is_sparse(index.rows)
@@ -89,7 +90,7 @@ def _by_lists(
             kept = None
         if kept is not None:
             kept.append((query, row))
-    core = found >= least
+    core = found >= least if weight is None else (found >= least) & (weight > 0)
     root, border = np.arange(n), np.full(n, n)
     again = kept if kept is not None else (pairs for _, pairs in _neighbors(index, radius))
     edges = []

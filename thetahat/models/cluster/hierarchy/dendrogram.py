@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.estimator.parameters import at_least, check_value, whole
+from thetahat.estimator.parameters import check_value, infinity, real, whole
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
@@ -147,7 +147,7 @@ class Dendrogram(CheckedValue):
         int
             The number of merges at or above the height, and the clusters that were never merged.
         """
-        check_value(height, at_least(-np.inf), "height", "Dendrogram.n_clusters_at")
+        check_value(height, real | infinity, "height", "Dendrogram.n_clusters_at")
         above = int(np.count_nonzero(self.heights >= height))
         return above + self.n_leaves - len(self.children)
 

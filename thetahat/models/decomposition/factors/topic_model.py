@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.source import Block, Source
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.models.decomposition.factors.nonnegative_entries import require_nonnegative
@@ -160,9 +161,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, _WithTopic
         Returns
         -------
         float
-            The perplexity; NaN if the documents have no words.
+            The perplexity. Documents without any word have none, which is an error.
         """
         bound, documents = self._bound(X, sub_sampling)
+        if not documents.n_words > 0:
+            raise DataError(
+                f"{type(self).__name__}.perplexity: X contains no words (all counts are 0), but "
+                "the perplexity is an average over words. Give documents with words, or use score."
+            )
         times = float(self.total_samples) / documents.source.n_rows if sub_sampling else 1.0
         return perplexity_of(bound, times * documents.n_words)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range, inner_fraction
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss
@@ -56,6 +57,11 @@ class GradientBoostingRegressor(BaseGradientBoosting, BaseBoostingRegressor):
 
     _: KW_ONLY
     alpha: float = 0.9
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        **BaseGradientBoosting._ranges,
+        "alpha": inner_fraction,
+    }
 
     def apply(self, X: Any) -> Array:
         """Return the leaf that each row reaches in each tree.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range, inner_fraction, none
 from thetahat.foundation.errors import ParameterError
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss
@@ -49,6 +50,11 @@ class HistGradientBoostingRegressor(BaseHistGradientBoosting, BaseBoostingRegres
     loss: Any = "squared_error"
     _: KW_ONLY
     quantile: float | None = None
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        **BaseHistGradientBoosting._ranges,
+        "quantile": inner_fraction | none,
+    }
 
     def _loss(self) -> Loss:
         if self.loss == "quantile":

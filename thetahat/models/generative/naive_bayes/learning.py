@@ -10,7 +10,11 @@ import numpy as np
 from thetahat.data.extremes import SMALLEST, SMALLEST_IN_SQUARES, require_visible_columns
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_categories import summarise_categories
-from thetahat.data.summaries.class_sums import class_codes, summarise_class_moments
+from thetahat.data.summaries.class_sums import (
+    ClassMoments,
+    class_codes,
+    summarise_class_moments,
+)
 from thetahat.data.summaries.quantiles import Weighted, distinct
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
@@ -22,6 +26,7 @@ from thetahat.models.generative.naive_bayes.binned import (
     log_histogram,
 )
 from thetahat.models.generative.naive_bayes.gaussian_nb import known_moments
+from thetahat.models.generative.naive_bayes.level_counts import LevelCounts
 from thetahat.models.generative.naive_bayes.likelihoods import (
     CategoryColumns,
     GaussianColumns,
@@ -44,10 +49,8 @@ def _words(source: Source, place: Any) -> str:
     return f"{WHO}: Column {source.schema.label(int(place))}"
 
 
-def learn_gaussians(
-    source: Source, places: Array, n_classes: int, var_smoothing: float
-) -> GaussianColumns:
-    """Means and variances, smoothed by a share of the largest variance of these columns."""
+def gaussian_moments(source: Source, places: Array, n_classes: int) -> ClassMoments:
+    """Means and squared deviations of some columns in every class, checked."""
     found = source.reduce(
         lambda block: summarise_class_moments(_some_columns(block, places), n_classes)
     )
@@ -58,6 +61,13 @@ def learn_gaussians(
         )
     if not (found.total_variance > SMALLEST).all():
         require_visible_columns(source, SMALLEST_IN_SQUARES)
+    return found
+
+
+def gaussian_columns(
+    found: ClassMoments, source: Source, places: Array, var_smoothing: float
+) -> GaussianColumns:
+    """Means and variances, smoothed by a share of the largest variance of these columns."""
     mean, variance, largest = known_moments(found, lambda column: _words(source, places[column]))
     variance = variance + var_smoothing * (largest or 1.0)
     if not variance.all():
@@ -80,10 +90,8 @@ class _DistinctColumns:
         return _DistinctColumns(tuple(np.union1d(a, b) for a, b in pairs))
 
 
-def learn_categories(
-    source: Source, places: Array, binary: Array, n_classes: int, alpha: float
-) -> CategoryColumns:
-    """Tables of the shares of the categories; those of binary columns are 0 and 1."""
+def category_counts(source: Source, places: Array, binary: Array, n_classes: int) -> LevelCounts:
+    """The levels of some columns and their counts; those of binary columns are 0 and 1."""
 
     def values(block: Block) -> _DistinctColumns:
         X = np.asarray(block.X)
@@ -94,8 +102,6 @@ def learn_categories(
     found = source.reduce(values).columns
     levels = []
     for place, is_binary, each in zip(places, binary, found, strict=True):
-        if not each.size:
-            raise DataError(f"{_words(source, place)} holds missing values only. Drop it.")
         if is_binary and not np.isin(each, (0.0, 1.0)).all():
             wrong = each[~np.isin(each, (0.0, 1.0))][0]
             raise DataError(
@@ -113,16 +119,27 @@ def learn_categories(
         return summarise_categories(coded_block, n_classes, source.schema, None, WHO)
 
     counts = source.reduce(coded).columns
-    tables = [
-        _log_shares_and_unseen(table, len(each), alpha)
-        for table, each in zip(counts, levels, strict=True)
-    ]
-    return CategoryColumns(places, tuple(levels), tuple(tables))
+    tables = [_padded(table, len(each)) for table, each in zip(counts, levels, strict=True)]
+    return LevelCounts(places, tuple(levels), tuple(tables))
 
 
-def _log_shares_and_unseen(counts: Array, size: int, alpha: float) -> Array:
+def _padded(counts: Array, size: int) -> Array:
+    """A table of counts with a column for each of its levels."""
+    return np.pad(counts[:, :size], ((0, 0), (0, max(0, size - counts.shape[1]))))
+
+
+def category_columns(found: LevelCounts, source: Source, alpha: float) -> CategoryColumns:
+    """Tables of the shares of the categories."""
+    for place, levels in zip(found.places, found.levels, strict=True):
+        if not levels.size:
+            raise DataError(f"{_words(source, place)} holds missing values only. Drop it.")
+    tables = [_log_shares_and_unseen(table, alpha) for table in found.counts]
+    return CategoryColumns(found.places, found.levels, tuple(tables))
+
+
+def _log_shares_and_unseen(counts: Array, alpha: float) -> Array:
     """log (N_k + α)/(N + αK) of K categories, and log α/(N + αK) of an unseen one, (C, K + 1)."""
-    counts = np.pad(counts[:, :size], ((0, 0), (0, max(0, size - counts.shape[1]))))
+    size = counts.shape[1]
     empty = counts.sum(axis=1, keepdims=True) + alpha * size == 0
     total = np.where(empty, size, counts.sum(axis=1, keepdims=True) + alpha * size)
     smoothed = np.where(empty, 1.0, counts + alpha)

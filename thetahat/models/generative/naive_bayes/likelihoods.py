@@ -126,6 +126,8 @@ class CategoryColumns(ColumnLikelihoods):
 
 def codes_of(values: Array, levels: Array) -> Array:
     """Places among K levels in ascending order; K for other values, K + 1 for missing ones."""
+    if not len(levels):
+        return np.isnan(values).astype(np.int64)
     place = np.minimum(np.searchsorted(levels, values), len(levels) - 1)
     codes = np.where(levels[place] == values, place, len(levels))
     return np.where(np.isnan(values), len(levels) + 1, codes)

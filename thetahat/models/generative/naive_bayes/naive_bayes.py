@@ -6,34 +6,34 @@ log p(x, c) = log π_c + Σ_j log p_j(x_j | c),   ĉ = argmax_c log p(x, c)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from thetahat.data.columns.schema import Kind
-from thetahat.data.columns.tables import is_table
-from thetahat.data.columns.variables import variables
-from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.data.summaries.class_sums import ClassMoments
 from thetahat.data.summaries.counts import counts
-from thetahat.data.validation import is_sparse
-from thetahat.estimator.base import is_frame
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.generative_classifier import GenerativeClassifier, class_shares
+from thetahat.estimator.generative_classifier import class_shares
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, more_than, one_of, whole
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.smoothing import named
 from thetahat.models.generative.naive_bayes.binned import MOST_BINS
 from thetahat.models.generative.naive_bayes.learning import (
-    learn_categories,
-    learn_gaussians,
+    category_columns,
+    category_counts,
+    gaussian_columns,
+    gaussian_moments,
     learn_histograms,
     learn_kernels,
 )
+from thetahat.models.generative.naive_bayes.level_counts import LevelCounts
 from thetahat.models.generative.naive_bayes.likelihoods import ColumnLikelihoods
+from thetahat.models.generative.naive_bayes.table_reader import TableReader, joined_columns
 from thetahat.models.tree.growth.columns import TreeColumns
 
 LIKELIHOODS = ("gaussian", "bernoulli", "categorical", "histogram", "kernel")
@@ -47,7 +47,7 @@ _OF_KIND = {
 
 
 @with_parameters
-class NaiveBayes(GenerativeClassifier):
+class NaiveBayes(TableReader):
     """Naive Bayes classifier with a likelihood of choice for every column, in any mixture.
 
     Formula: p(x | c) = Π_j p_j(x_j | c) and p(c | x) = π_c·p(x | c) / Σ_k π_k·p(x | k), with
@@ -160,40 +160,112 @@ class NaiveBayes(GenerativeClassifier):
         self : object
             The fitted estimator.
         """
-        smoothing = named(self.kernel)
-        if not smoothing.nonnegative:
+        if not named(self.kernel).nonnegative:
             raise ParameterError(
                 f"NaiveBayes: kernel={self.kernel!r} has negative values, so that it gives no "
                 "density. Use another one, such as 'gaussian' or 'epanechnikov'."
             )
         source = self._open_classes(X, y, sample_weight, least=1)
+        self.likelihoods_ = self._chosen(source)
+        self._learn(source, 0.0, None, None)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> NaiveBayes:
+        """Add a batch of rows to the model. The batches together give the model of one `fit`.
+
+        The likelihoods of the columns are chosen in the first call. Later batches may have new
+        categories. Histograms and kernels need all rows at once, so that they are refused. Cost:
+        that of `fit` for the batch.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            Rows to learn from, with the same columns in every call.
+        y : array-like of shape (n,)
+            Class label of each row.
+        classes : array-like of shape (n_classes,), optional
+            All class labels that may occur in any call. Required in the first call only.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if isinstance(X, Source) or y is None:
+            raise DataError(
+                "NaiveBayes.partial_fit needs the rows X and the labels y of a batch. Use fit for "
+                "a Source."
+            )
+        earlier = vars(self).get("_columns") if hasattr(self, "classes_") else None
+        if earlier is not None:
+            self._require_mergeable()
+            validate_data(self, X, skip_check_array=True, reset=False)
+        source, _ = self._open_batch(X, y, classes, sample_weight)
+        if earlier is None:
+            self.likelihoods_ = self._chosen(source)
+            self._require_mergeable()
+            self._learn(source, 0.0, None, None)
+            return self
+        batch, self._columns = self._columns, joined_columns(earlier, self._columns, "NaiveBayes")
+        tables = None if self._tables is None else self._tables.recoded(earlier, self._columns)
+        self._learn(source, self.class_count_, self._moments, tables, batch)
+        return self
+
+    def _require_mergeable(self) -> None:
+        whole = [kind for kind in self.likelihoods_ if kind in ("histogram", "kernel")]
+        if whole:
+            raise CapabilityError(
+                f"NaiveBayes.partial_fit: {whole[0]} likelihoods need all rows at once. Use fit, "
+                "which also reads a Source block by block, or other likelihoods."
+            )
+        if "_moments" not in vars(self) and hasattr(self, "_parts"):
+            raise CapabilityError(
+                "NaiveBayes.partial_fit: this model was saved by a version that did not keep what "
+                "is needed to go on. Fit it again."
+            )
+
+    def _learn(
+        self,
+        source: Source,
+        count: Any,
+        moments: ClassMoments | None,
+        tables: LevelCounts | None,
+        batch: TreeColumns | None = None,
+    ) -> None:
+        """Set the likelihoods from the rows of a source and what is known of earlier rows."""
         n_classes = len(self.classes_)
         found = counts(source)
         self.class_count_ = np.zeros(n_classes)
         self.class_count_[found.values.astype(np.intp)] = found.weights
+        self.class_count_ += count
         self.class_prior_ = self._priors(self.class_count_ / self.class_count_.sum())
-        self.likelihoods_ = self._chosen(source)
         kinds = np.array(self.likelihoods_)
         where = {kind: np.flatnonzero(kinds == kind) for kind in LIKELIHOODS}
-        tables = np.sort(np.concatenate([where["bernoulli"], where["categorical"]]))
+        coded = np.sort(np.concatenate([where["bernoulli"], where["categorical"]]))
         parts: list[ColumnLikelihoods] = []
-        if where["gaussian"].size:
-            parts.append(learn_gaussians(source, where["gaussian"], n_classes, self.var_smoothing))
-        if tables.size:
-            binary = kinds[tables] == "bernoulli"
-            parts.append(learn_categories(source, tables, binary, n_classes, self.alpha))
-        if where["histogram"].size:
-            parts.append(
-                learn_histograms(source, where["histogram"], n_classes, self.alpha, self.bins)
-            )
-        if where["kernel"].size:
-            parts.append(
-                learn_kernels(source, where["kernel"], n_classes, smoothing, self.bandwidth)
-            )
+        self._moments, self._tables = moments, tables
+        if (places := where["gaussian"]).size:
+            new = gaussian_moments(source, places, n_classes)
+            self._moments = new if moments is None else moments.merge(new)
+            parts.append(gaussian_columns(self._moments, source, places, self.var_smoothing))
+        if coded.size:
+            level_counts = category_counts(source, coded, kinds[coded] == "bernoulli", n_classes)
+            if tables is not None and batch is not None:
+                level_counts = tables.merge(level_counts.recoded(batch, self._columns))
+            self._tables = level_counts
+            parts.append(category_columns(level_counts, source, self.alpha))
+        if (places := where["histogram"]).size:
+            parts.append(learn_histograms(source, places, n_classes, self.alpha, self.bins))
+        if (places := where["kernel"]).size:
+            smoothing = named(self.kernel)
+            parts.append(learn_kernels(source, places, n_classes, smoothing, self.bandwidth))
         self._parts = tuple(parts)
         with np.errstate(divide="ignore"):
             self._log_prior = np.log(self.class_prior_)
-        return self
 
     def column_log_density(self, column: int | str, values: Any) -> Array:
         """Compute log p_j(x | c) of one column for some values, in every class.
@@ -278,76 +350,6 @@ class NaiveBayes(GenerativeClassifier):
             for place, kind in enumerate(chosen)
         ]
 
-    # How tables are read: numbers stay, categories become codes, NaN is missing.
-
-    def _open(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        supervised: bool = True,
-        check_finite: bool = True,
-    ) -> Source:
-        """As in the base class, for tables with categories."""
-        if isinstance(X, Source) or is_sparse(X):
-            source = super()._open(X, y, sample_weight, supervised=supervised)
-            self._columns = TreeColumns(source.n_features, source.schema.names)
-            self._kinds = [Kind.NUMERIC] * source.n_features
-            if isinstance(source, InMemory):
-                source.require_finite(missing=True)
-            return source
-        who = type(self).__name__
-        counted = None
-        if sample_weight is not None:
-            # Categories of rows of weight 0 are not learned.
-            weight = np.asarray(sample_weight)
-            counted = weight > 0 if weight.ndim == 1 and weight.dtype.kind in "biuf" else None
-        columns = TreeColumns.learn(X, who=who)
-        if columns.levels and counted is not None and not counted.all():
-            columns = TreeColumns.learn(X, rows=counted, who=who)
-        self._columns = columns
-        self._kinds = _kinds(X, columns.n_features)
-        source = super()._open(
-            self._coded(X), y, sample_weight, supervised=supervised, check_finite=check_finite
-        )
-        source = replace(source, schema=columns.schema)
-        self._remember(source)
-        if is_frame(X):
-            validate_data(self, X, skip_check_array=True, reset=True)
-        return source
-
-    def _coded(self, X: Any) -> Array:
-        """The rows as numbers: K for a category that is not among the K known ones."""
-        rows = self._columns.read(X, who=type(self).__name__)
-        levels = self._columns.levels
-        if levels:
-            columns = variables(X if is_table(X) else np.asarray(X, dtype=object))
-            for place, known in levels.items():
-                unseen = np.isnan(rows[:, place]) & (columns[place].distinct()[1] >= 0)
-                rows[unseen, place] = len(known)
-        return rows
-
-    def _open_again(self, X: Any) -> Source:
-        if self._is_small_and_sound(X) and not self._columns.levels:
-            return InMemory(X=X, n_features=X.shape[1], dtype=X.dtype)
-        check_is_fitted(self)
-        if isinstance(X, Source):
-            self._require_same_columns(X)
-            return X
-        if is_sparse(X):
-            return super()._open_again(X)
-        if is_frame(X):
-            validate_data(self, X, skip_check_array=True, reset=False)
-        rows = self._coded(X)
-        if not is_frame(X):
-            validate_data(self, rows, skip_check_array=True, reset=False)
-        source = InMemory(
-            X=rows, n_features=rows.shape[1], dtype=rows.dtype, schema=self._columns.schema
-        )
-        source.require_finite(missing=True)
-        return source
-
     def _joint(self, rows: Matrix) -> Array:
         if len(self._parts) == 1:
             joint = self._parts[0].logs(rows)
@@ -371,13 +373,3 @@ class NaiveBayes(GenerativeClassifier):
         for place, levels in self._columns.levels.items():
             rows[:, place] = [levels[int(each)] for each in drawn[:, place]]
         return rows
-
-
-def _kinds(X: Any, n_features: int) -> list[Kind]:
-    """The kinds of the columns by their types."""
-    if is_table(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "OUST"):
-        return [column.kind for column in variables(X)]
-    if isinstance(X, np.ndarray):
-        return [Kind.BOOLEAN if X.dtype.kind == "b" else Kind.NUMERIC] * n_features
-    array = np.asarray(X, dtype=object)
-    return [column.kind for column in variables(array)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import more_than, positive_fraction
+from thetahat.estimator.parameters import infinity, more_than, positive_fraction
 from thetahat.foundation.types import Array
 from thetahat.models.kernel.support.regressor import SupportVectorRegressor
 from thetahat.models.kernel.support.start import filled
@@ -63,7 +63,10 @@ class NuSVR(SupportVectorRegressor):
     verbose: Any = False
     max_iter: int = -1
 
-    _ranges = SupportVectorRegressor._ranges | {"C": more_than(0), "nu": positive_fraction}
+    _ranges = SupportVectorRegressor._ranges | {
+        "C": more_than(0) | infinity,
+        "nu": positive_fraction,
+    }
 
     def _fit_tube(self, rows: InMemory, used: Array, weight: Array, targets: Array) -> None:
         n = len(used)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import more_than
+from thetahat.estimator.parameters import infinity, more_than
 from thetahat.foundation.types import Array
 from thetahat.models.kernel.support.classifier import SupportVectorClassifier
 from thetahat.models.kernel.support.machine import TrainingRows
@@ -62,7 +62,7 @@ class SVC(SupportVectorClassifier):
     break_ties: bool = False
     random_state: Any = None
 
-    _ranges = SupportVectorClassifier._ranges | {"C": more_than(0)}
+    _ranges = SupportVectorClassifier._ranges | {"C": more_than(0) | infinity}
 
     def _fit_pair(
         self,

@@ -7,7 +7,7 @@ from typing import Any
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import at_least, more_than
+from thetahat.estimator.parameters import at_least, infinity, more_than
 from thetahat.foundation.types import Array
 from thetahat.models.kernel.support.regressor import SupportVectorRegressor
 from thetahat.objective.kernel.support_dual import BoxDual
@@ -56,7 +56,10 @@ class SVR(SupportVectorRegressor):
     verbose: Any = False
     max_iter: int = -1
 
-    _ranges = SupportVectorRegressor._ranges | {"C": more_than(0), "epsilon": at_least(0)}
+    _ranges = SupportVectorRegressor._ranges | {
+        "C": more_than(0) | infinity,
+        "epsilon": at_least(0),
+    }
 
     def _fit_tube(self, rows: InMemory, used: Array, weight: Array, targets: Array) -> None:
         cost = self.C * weight

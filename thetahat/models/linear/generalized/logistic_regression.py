@@ -14,6 +14,7 @@ from thetahat.estimator.parameters import (
     at_least,
     boolean,
     fraction,
+    infinity,
     more_than,
     none,
     one_of,
@@ -117,9 +118,10 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalt
     _everyday = "logistic regression"
     _ranges = {  # noqa: RUF012
         "penalty": one_of("deprecated", "l2", "l1", "elasticnet") | none,
-        "C": more_than(0),
+        "C": more_than(0) | infinity,
         "l1_ratio": fraction | none,
         "dual": boolean,
+        "intercept_scaling": more_than(0),
         "tol": at_least(0),
         "fit_intercept": boolean,
         "max_iter": whole(0),

@@ -14,7 +14,7 @@ from thetahat.data.class_weights import class_weighted
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import splits_of
-from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.config import config, settings
@@ -150,6 +150,7 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         "l1_ratios": array_of_shares | one_of(DEFAULT) | none,
         "penalty": one_of("deprecated", "l2", "l1", "elasticnet"),
         "dual": boolean,
+        "intercept_scaling": more_than(0),
         "tol": at_least(0) | none,
         "fit_intercept": boolean,
         "max_iter": whole(1),

@@ -16,7 +16,15 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import LARGEST_FACTOR, Range, boolean, more_than, one_of, whole
+from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
+    Range,
+    boolean,
+    infinity,
+    more_than,
+    one_of,
+    whole,
+)
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -81,7 +89,7 @@ class CostAndBias:
     verbose: int = 0
 
     _ranges: ClassVar[dict[str, Range]] = {
-        "C": more_than(0),
+        "C": more_than(0) | infinity,
         "fit_intercept": boolean,
         "intercept_scaling": more_than(0, LARGEST_FACTOR),
         "dual": boolean | one_of("auto"),

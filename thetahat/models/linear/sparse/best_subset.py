@@ -13,7 +13,15 @@ from thetahat.data.summaries.moments import Moments, moments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import splits_of
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, none, one_of, whole
+from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
+    at_least,
+    boolean,
+    infinity,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
@@ -62,7 +70,7 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
         an iterable of (train, test) row numbers is used as given. None means 5 folds.
     max_subsets : float, default=2**40
         Largest number of subsets that may be searched. If there are more, an error is raised before
-        the search starts.
+        the search starts. ``math.inf`` allows any number.
 
     Attributes
     ----------
@@ -109,7 +117,7 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
         "tau": at_least(0, LARGEST_FACTOR) | none,
         "criterion": one_of("auto", *CRITERIA),
         "fit_intercept": boolean,
-        "max_subsets": at_least(1),
+        "max_subsets": at_least(1) | infinity,
     }
 
     @with_callbacks

@@ -1,0 +1,78 @@
+"""Numbers of constructors are finite, but for the parameters with a meaning at infinity."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils._param_validation import make_constraint
+
+import tests.test_conformance as laws
+import thetahat as th
+
+ROWS = 40
+
+UNBOUNDED = {
+    "C": "no penalty, or a hard margin",
+    "p": "the Chebyshev distance",
+    "radius": "all rows are neighbours",
+    "n_iter_no_change": "no early stopping",
+    "margin": "cells without bounds",
+    "max_subsets": "any number of subsets",
+    "prior_covariance": "a flat prior",
+}
+"""Parameters that may be infinite where the class says so, with the meaning."""
+
+WITH_LIMITS = {
+    ("EmbeddingNetwork", "margin"),
+    ("Histogram", "margin"),
+    ("KernelLogisticRegression", "C"),
+}
+"""Classes in which a parameter of such a name has no meaning at infinity."""
+
+
+def numbers(name):
+    """The parameters of an estimator that take numbers with fractions."""
+    kind = type(laws.ESTIMATORS[name])
+    for parameter in inspect.signature(kind).parameters.values():
+        rule = kind._ranges.get(parameter.name)
+        takes = rule is not None and any(rule.holds(value) for value in (0.5, 1.5, 20.0))
+        if takes or "float" in str(parameter.annotation) or isinstance(parameter.default, float):
+            yield parameter.name
+
+
+CASES = [(name, parameter) for name in laws.ESTIMATORS for parameter in numbers(name)]
+
+
+def fit_with(name, parameter, value):
+    model = clone(laws.ESTIMATORS[name]).set_params(**{parameter: value})
+    x = laws.suited(model, laws.X[:ROWS])
+    return model.fit(x, laws.targets(model)[:ROWS])
+
+
+@pytest.mark.parametrize(("name", "parameter"), CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_numbers_are_finite(name, parameter):
+    unbounded = parameter in UNBOUNDED and (name, parameter) not in WITH_LIMITS
+    for value in (np.nan, -np.inf) if unbounded else (np.nan, -np.inf, np.inf, np.float32("inf")):
+        with pytest.raises(th.errors.ParameterError, match=rf"{name.split('.')[-1]}.*{parameter}"):
+            fit_with(name, parameter, value)
+
+
+def test_infinity_is_allowed_where_scikit_learn_gives_it_a_meaning():
+    for name, parameter in CASES:
+        peer, rule = laws.PEERS.get(name), type(laws.ESTIMATORS[name])._ranges.get(parameter)
+        if peer is not None and parameter in UNBOUNDED:
+            rules = [make_constraint(each) for each in peer._parameter_constraints[parameter]]
+            if any(each.is_satisfied_by(np.inf) for each in rules):
+                assert rule.holds(np.inf), (name, parameter)
+        if rule is not None and rule.holds(np.inf) and not rule.holds(np.nan):
+            assert parameter in UNBOUNDED, (name, parameter)
+            assert (name, parameter) not in WITH_LIMITS
+
+
+def test_the_message_asks_for_a_finite_number():
+    with pytest.raises(th.errors.ParameterError, match=r"tol=inf must be a number ≥ 0\. Set tol"):
+        th.NMF(2, tol=np.inf).fit(np.eye(3))
+    with pytest.raises(th.errors.ParameterError, match="array of numbers ≥ 0"):
+        th.Ridge(alpha=[1.0, np.inf]).fit(np.eye(2), np.eye(2))
