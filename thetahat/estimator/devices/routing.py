@@ -39,7 +39,12 @@ _EVERYWHERE = {
 
 def array_of(model: Any) -> Array | None:
     """A fitted array of torch or CuPy; None if the model is on the CPU, as NumPy arrays."""
-    return next((value for value in vars(model).values() if is_device_array(value)), None)
+    fitted = vars(model)
+    for name in model._device_arrays:
+        value = fitted.get(name)
+        if type(value) is not np.ndarray and value is not None and is_device_array(value):
+            return value
+    return None
 
 
 def on_devices(*arrays: str, **methods: Callable[..., Any]) -> Callable[[Class], Class]:
