@@ -229,6 +229,22 @@ def test_a_constant_is_not_saved_silently(capsys, written, tmp_path):
     assert model.exists()
 
 
+def test_a_saved_model_reads_new_rows_with_their_unit(capsys, written, tmp_path):
+    table = numbers()
+    price = [f"€{value * 1e4:,.0f}" for value in table["a"]]
+    path = written({"price": price, "b": table["b"], "y": table["y"]})
+    model, out = tmp_path / "model.theta", tmp_path / "out.csv"
+    argv = ["fit", path, "-t", "y", "--model", "LinearRegression", "-o", model, "-q"]
+    assert run(capsys, *argv)[0] == 0
+    new = tmp_path / "new.csv"
+    pl.DataFrame({"price": ["€1,000", "€20,000", "$5"], "b": [0.0, 0.0, 0.0]}).write_csv(new)
+    code, _, err = run(capsys, "predict", model, new, "-o", out)
+    assert code == 0
+    assert "price: 1 value could not be read" in err
+    low, high, _ = pl.read_csv(out)["y"].to_list()
+    assert 1.5 < high - low < 2.3
+
+
 class TestTimeFolds:
     def test_training_rows_are_earlier(self):
         time = np.random.default_rng(0).permutation(60).astype(float)

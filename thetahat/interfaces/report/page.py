@@ -202,7 +202,7 @@ def _probabilities(held: Evaluation, n: int, classes: Array) -> Array | None:
             return None
         if np.ndim(fit.certainty) == 2 and np.allclose(np.sum(fit.certainty, axis=1), 1.0):
             shares[fit.rows] = fit.certainty
-        elif all(np.ndim(each.certainty) == 1 for each in held.fits):
+        elif all(each.certainty is not None and each.certainty.ndim == 1 for each in held.fits):
             return _from_log_odds(held, n)
         else:
             return None
