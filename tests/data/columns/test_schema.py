@@ -195,3 +195,21 @@ def test_types_that_are_no_variables(build, value):
         infer_schema(build({"when": [value]}))
     with pytest.raises(DataError, match="Column 'when' has type"):
         table_to_numpy(build({"when": [value]}))
+
+
+def test_a_frame_of_numbers_is_read_as_a_whole(monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    from thetahat.data.columns import tables
+
+    frame = pandas.DataFrame({"a": [1.5, 2.5], "b": [1, 2], "c": [True, False]})
+    slow = [column.numbers().tolist() for column in tables.variables(frame)]
+    kinds = [column.kind for column in tables.infer_schema(frame).columns]
+    monkeypatch.setattr(tables, "variables", None)
+    numbers, schema = tables.table_to_numpy(frame)
+    assert numbers.dtype == np.float64
+    assert numbers.T.tolist() == slow
+    assert [column.kind for column in schema.columns] == kinds
+    assert schema.names == ("a", "b", "c")
+    single, schema = tables.table_to_numpy(pandas.DataFrame(np.ones((2, 2), dtype=np.float32)))
+    assert single.dtype == np.float32
+    assert schema.names == ()

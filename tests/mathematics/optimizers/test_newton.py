@@ -140,3 +140,15 @@ def test_a_sketch_that_does_not_help_is_given_up_for_the_pairs():
     solution = th.minimise(problem, th.optimizers.SketchedNewton(), np.ones(40), tolerance=1e-8)
     assert solution.outcome.success
     assert problem.sketches < 8
+
+
+def test_lbfgs_evaluates_its_start_once():
+    seen = []
+
+    class Bowl:
+        def value_and_gradient(self, theta):
+            seen.append(theta.tobytes())
+            return float(theta @ theta), 2 * theta
+
+    assert th.minimise(Bowl(), th.optimizers.LBFGS(), np.ones(3)).outcome.success
+    assert len(seen) == len(set(seen))

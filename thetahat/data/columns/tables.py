@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.columns.schema import Column, Schema
+from thetahat.data.columns.schema import Column, Kind, Schema
 from thetahat.data.columns.variables import is_lone_column, kind_of_dtype, variables
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
@@ -95,6 +95,6 @@ def _plain_frame(X: Any) -> tuple[Array, Schema] | None:
     labels = X.columns.tolist()
     columns: tuple[Column, ...] = ()
     if all(isinstance(label, str) for label in labels):
-        kinds = {one: kind_of_dtype(one) for one in distinct}
+        kinds = {one: kind_of_dtype(one) or Kind.NUMERIC for one in distinct}
         columns = tuple(Column(label, kinds[one]) for label, one in zip(labels, types, strict=True))
     return X.to_numpy(dtype=np.float32 if single else np.float64), Schema(columns)

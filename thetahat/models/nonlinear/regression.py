@@ -182,20 +182,14 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         self._flat = self.model is not None and is_vector(X)
         source = self._open(as_table(X) if self._flat else X, y, sample_weight)
         require_squares_of_target(source, who=type(self).__name__)
-        with one_blas_thread():  # once, instead of in each of many short passes
-            self._fit(source, X, y)
-        return self
-
-    def _fit(self, source: Source, X: Any, y: Any) -> None:
         problem, start, reason = self._problem(source)
         method = self._chosen(problem)
         # Set before the run, so that `predict` works if it is interrupted.
         attributes = partial(self._attributes, curve=problem.curve)
         self._evidence: CurveEvidence | None = None
-        with self._watching(self.max_iter, attributes, X, y) as watch:
+        with one_blas_thread(), self._watching(self.max_iter, attributes, X, y) as watch:
             best = self._best_run(problem, method, start, watch)
-        theta = best.theta
-        low, high = problem.bounds
+        theta, (low, high) = best.theta, problem.bounds
         evidence = CurveEvidence.of(
             problem, theta, (theta > low) & (theta < high), weighted=source.has_weight
         )
@@ -213,6 +207,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         self.n_iter_ = max(1, best.steps)
         self._warn_unless_converged()
         warn_of_poor_fit(problem, self.solution_, evidence)
+        return self
 
     def predict(self, X: Any) -> Array:
         """Predict f(x; θ̂). Cost: one call of the model per block of rows.

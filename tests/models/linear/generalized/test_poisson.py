@@ -140,3 +140,16 @@ def test_targets_that_are_all_zero_are_reported(alpha):
 def test_few_counts_are_not_called_separated(tol):
     few = np.random.default_rng(5).poisson(np.exp(X[:, 0] * 2 - 3)).astype(float)
     assert th.PoissonRegressor(alpha=0.0, tol=tol).fit(X, few).solution_.outcome.success
+
+
+def test_sparse_rows_and_strong_penalties_take_gradients_instead_of_hessians():
+    random = np.random.default_rng(0)
+    X = scipy.sparse.csr_array(
+        scipy.sparse.random_array((600, 160), density=0.05, rng=random, format="csr")
+    )
+    y = random.poisson(1.0, 600).astype(float)
+    assert th.PoissonRegressor().fit(X, y).solution_.solver == "lbfgs"
+    dense = random.standard_normal((600, 60))
+    assert th.PoissonRegressor().fit(dense, y).solution_.solver == "lbfgs"
+    assert th.PoissonRegressor(alpha=1e-4).fit(dense, y).solution_.solver == "newton"
+    assert th.PoissonRegressor().fit(100 * dense, y).solution_.solver == "newton"

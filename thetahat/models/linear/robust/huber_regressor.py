@@ -40,6 +40,8 @@ from thetahat.objective.robust.row_space import RowSpace
 
 WIDEST_SPARSE_HESSIAN = 500
 """Columns of sparse rows up to which Newton's method is used."""
+VANISHING = 0.01
+"""Share of the first scale below which a scale that still changes is taken to go to 0."""
 TRIAL = 30
 """Number of steps after which a scale that still changes may be going to 0."""
 
@@ -56,7 +58,9 @@ class HuberRegressor(HuberIntervals, WatchedSolver, OneTargetRegressor):
     The solver is Newton's method on all parameters. The Gram matrix is formed once and corrected
     for the rows whose residual crosses ε·σ.
 
-    Cost: O(n d²) once and O(n d) for each of 3 to 10 iterations, in memory or out of core. Many
+    Cost: O(n d²) once and O(n d) for each of 3 to 10 iterations, in memory or out of core. With
+    more columns than rows, O(n² d) instead. Sparse rows of more than 500 columns are fitted from
+    products alone, about 20 passes over the stored entries for each of 10 to 20 iterations. Many
     rows in memory are fitted from the solution for a tenth of them; rows of a `Source` are fitted
     from the least-squares solution, so both coefficients agree to `tol`, not bit for bit.
 
@@ -173,15 +177,17 @@ class HuberRegressor(HuberIntervals, WatchedSolver, OneTargetRegressor):
                 reason=reason,
             )
 
-        if not problem.has_hessian:
-            return newton(start, self.max_iter)
-
         found = newton(start, min(TRIAL, self.max_iter))
         ended = (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME, Outcome.DIVERGED)
         if found.outcome.success or found.outcome in ended:
             return found
         if not (left := self.max_iter - found.steps):
             return found
+        if not problem.has_hessian:
+            if found.theta[-1] > VANISHING * start[-1]:
+                again = newton(found.theta, left)
+                return replace(again, steps=found.steps + again.steps)
+            problem, method = replace(problem, has_hessian=True, _seen={}), Newton()
         exact = _without_scale(problem, found, left, watch)
         left = self.max_iter - exact.steps
         if exact.outcome in ended or problem.is_least_without_scale(exact.theta[:-1]):
