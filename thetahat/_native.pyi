@@ -665,6 +665,14 @@ class SortedColumns:
 def sorted_columns(
     x: FloatArray, categorical: FloatArray, ordered: bool, threads: int
 ) -> SortedColumns: ...
+def sparse_columns(
+    starts: FloatArray,
+    rows: FloatArray,
+    data: FloatArray,
+    n_rows: int,
+    ordered: bool,
+    threads: int,
+) -> SortedColumns: ...
 def grow_statistic_tree(
     columns: SortedColumns,
     y: FloatArray,

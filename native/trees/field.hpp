@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trees/exact/sorted_columns.hpp"
+#include "trees/exact/sparse_scan.hpp"
 
 namespace thetahat::trees {
 
@@ -15,6 +16,7 @@ struct Field {
     const SortedColumns &columns;
     std::vector<std::uint32_t> rows{};     // of the nodes, [begin, end) each
     std::unique_ptr<Entry[]> entries{};    // of the nodes, per column; the root's stay in `columns`
+    std::vector<SparseEntry> sparse{};     // of the nodes, where the columns are sparse
     std::vector<std::uint8_t> goes_left{}; // by row
     bool root_in_columns = true;
     double weight = 0.0; // of the root

@@ -90,6 +90,81 @@ void write_column(SortedColumns &columns, std::size_t j, const std::vector<Key> 
     values.shrink_to_fit();
 }
 
+void require_sizes(std::size_t n, std::size_t d) {
+    require(n >= 1 && d >= 1, "x must have rows and columns");
+    require(n < std::size_t{1} << 30, "trees take fewer than 2^30 rows");
+    require(d < std::size_t{1} << 29, "trees take fewer than 2^29 columns");
+}
+
+// Columns of which only the values other than zero are given: those of column j at
+// [starts[j], starts[j + 1]), with ascending rows.
+template <typename T>
+SortedColumns sparse_columns(Vector<const std::int64_t> starts, Vector<const std::uint32_t> rows,
+                             Vector<const T> data, std::size_t n_rows, bool ordered, int threads) {
+    require(starts.shape(0) >= 1, "starts must bound every column");
+    const std::size_t n = n_rows, d = starts.shape(0) - 1, stored = data.shape(0);
+    require_sizes(n, d);
+    SortedColumns columns;
+    columns.n_rows = n;
+    columns.n_columns = d;
+    columns.ordered = ordered;
+    columns.sparse = true;
+    columns.categorical.assign(d, 0);
+    columns.values.resize(d);
+    columns.zero.resize(d);
+    columns.starts.assign(starts.data(), starts.data() + d + 1);
+    require(rows.shape(0) == stored && columns.starts[0] == 0 && columns.starts[d] == stored &&
+                std::is_sorted(columns.starts.begin(), columns.starts.end()),
+            "starts must bound every column");
+    for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t k = columns.starts[j]; k < columns.starts[j + 1]; ++k)
+            require(rows.data()[k] < n &&
+                        (k == columns.starts[j] || rows.data()[k] > rows.data()[k - 1]),
+                    "rows of a column must be ascending numbers of rows");
+    columns.entries.resize(stored);
+
+    nb::gil_scoped_release unlocked;
+    constexpr std::size_t together = 256;
+    for_each_piece((d + together - 1) / together, threads, [&](std::size_t piece) {
+        std::vector<Key> keys, other;
+        std::vector<std::uint32_t> missing;
+        for (std::size_t j = piece * together; j < std::min(d, (piece + 1) * together); ++j) {
+            keys.clear();
+            missing.clear();
+            for (std::size_t k = columns.starts[j]; k < columns.starts[j + 1]; ++k) {
+                const auto value = static_cast<double>(data.data()[k]);
+                if (std::isnan(value))
+                    missing.push_back(rows.data()[k]);
+                else
+                    keys.push_back({ordered_bits(value), rows.data()[k]});
+            }
+            sort_keys(keys, other);
+            std::vector<double> &values = columns.values[j];
+            bool before_zero = keys.size() + missing.size() < n; // some row is zero
+            Entry *to = columns.entries.data() + columns.starts[j];
+            const auto put_zero = [&] {
+                columns.zero[j] = static_cast<std::uint32_t>(values.size());
+                values.push_back(0.0);
+                before_zero = false;
+            };
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+                const double value = number_of(keys[i].bits);
+                if (before_zero && value > 0.0)
+                    put_zero();
+                if (i == 0 || keys[i].bits != keys[i - 1].bits)
+                    values.push_back(value);
+                *to++ = {keys[i].row, static_cast<std::uint32_t>(values.size() - 1)};
+            }
+            if (before_zero)
+                put_zero();
+            for (const std::uint32_t row : missing)
+                *to++ = {row, static_cast<std::uint32_t>(values.size())};
+            values.shrink_to_fit();
+        }
+    });
+    return columns;
+}
+
 } // namespace
 
 namespace trees {
@@ -100,9 +175,7 @@ SortedColumns sort_columns(const StridedMatrix<const T> &x,
                            int threads) {
     SortedColumns columns;
     const std::size_t n = x.shape(0), d = x.shape(1);
-    require(n >= 1 && d >= 1, "x must have rows and columns");
-    require(n < std::size_t{1} << 30, "trees take fewer than 2^30 rows");
-    require(d < std::size_t{1} << 29, "trees take fewer than 2^29 columns");
+    require_sizes(n, d);
     require(categorical.shape(0) == d, "categorical must have one entry per column");
     columns.n_rows = n;
     columns.n_columns = d;
@@ -166,6 +239,9 @@ namespace {
 template <typename T> void bind(nb::module_ &module) {
     module.def("sorted_columns", &trees::sort_columns<T>, nb::arg("x").noconvert(),
                nb::arg("categorical"), nb::arg("ordered"), nb::arg("threads"));
+    module.def("sparse_columns", &sparse_columns<T>, nb::arg("starts").noconvert(),
+               nb::arg("rows").noconvert(), nb::arg("data").noconvert(), nb::arg("n_rows"),
+               nb::arg("ordered"), nb::arg("threads"));
 }
 
 } // namespace

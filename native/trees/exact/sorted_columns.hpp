@@ -3,11 +3,13 @@
 // A column is represented by the ranks of its distinct values: code(x) = number of distinct values
 // < x; missing values (NaN) have the code after the last. `entries` contains the rows of every
 // column in the order of their codes (rows with the same code in their own order), `codes` the
-// codes in the order of the rows; a handle contains one of the two.
+// codes in the order of the rows; a handle contains one of the two. Of `sparse` columns `entries`
+// contains the values other than zero alone, and `zero` the code of the rows that have no entry.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/views.hpp"
@@ -20,13 +22,18 @@ struct Entry {
 
 struct SortedColumns {
     std::size_t n_rows = 0, n_columns = 0;
-    bool ordered = true;
+    bool ordered = true, sparse = false;
     std::vector<Entry> entries{};       // n_columns × n_rows, if ordered
     std::vector<std::uint32_t> codes{}; // n_columns × n_rows, if not
     std::vector<std::vector<double>> values{};
     std::vector<std::uint8_t> categorical{};
+    std::vector<std::size_t> starts{}; // of the columns among the entries, if sparse
+    std::vector<std::uint32_t> zero{}; // by column, if sparse
 
     const Entry *column(std::size_t j) const { return entries.data() + j * n_rows; }
+    std::span<const Entry> stored(std::size_t j) const {
+        return {entries.data() + starts[j], starts[j + 1] - starts[j]};
+    }
     const std::uint32_t *codes_of(std::size_t j) const { return codes.data() + j * n_rows; }
     std::uint32_t missing(std::size_t j) const {
         return static_cast<std::uint32_t>(values[j].size());

@@ -49,16 +49,23 @@ void grow_with(Field &field, const Measure &measure, const Settings &settings, c
                Tree &tree) {
     using Engine = StatisticEngine<Measure>;
     const bool whole = growth.best_first || growth.max_leaves < field.rows.size();
-    const std::size_t postpone_below = whole ? 0 : shared_work / field.columns.n_columns + 1;
+    const std::size_t postpone_below = whole ? 0
+                                       : field.columns.sparse
+                                           ? shared_work
+                                           : shared_work / field.columns.n_columns + 1;
     Engine engine(field, measure, settings, postpone_below, settings.threads);
     grow(engine, tree, growth);
 
     auto &roots = engine.postponed;
     std::vector<Tree> branches(roots.size(), Tree{tree.width});
-    for_each_piece(roots.size(), settings.threads, [&](std::size_t b) {
+    const std::size_t workers = std::min<std::size_t>(roots.size(), settings.threads);
+    std::atomic<std::size_t> next{0};
+    for_each_piece(workers, settings.threads, [&](std::size_t) {
         Engine below(field, measure, settings, 0, 1);
-        below.start = &roots[b];
-        grow(below, branches[b], growth);
+        for (std::size_t b = next++; b < roots.size(); b = next++) {
+            below.start = &roots[b];
+            grow(below, branches[b], growth);
+        }
     });
     for (std::size_t b = 0; b < roots.size(); ++b)
         graft(tree, roots[b].node, std::move(branches[b]));
@@ -73,6 +80,14 @@ void enter_rows(Field &field, const Targets &targets, int threads) {
         if (targets.weight(row) > 0.0)
             field.rows.push_back(row);
     field.goes_left.assign(n, 0);
+    if (columns.sparse) {
+        field.sparse.reserve(columns.entries.size());
+        for (std::uint32_t j = 0; j < columns.n_columns; ++j)
+            for (const Entry &entry : columns.stored(j))
+                if (targets.weight(entry.row) > 0.0)
+                    field.sparse.push_back({j, entry.row, entry.code});
+        return;
+    }
     if (!columns.ordered)
         return;
     field.root_in_columns = field.rows.size() == n;

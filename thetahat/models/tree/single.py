@@ -15,7 +15,8 @@ from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
+from thetahat.models.tree.growth.columns import dense_rows
 from thetahat.models.tree.growth.constraints import directions, require_one_number
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.growing import grow_tree, sorted_columns
@@ -51,6 +52,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
     """
 
     _multi_output = True
+    _keeps_sparse = True
     criterion: str
     tree_: Tree
     max_features_: int
@@ -96,11 +98,13 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         """
         random = generator(self.random_state)
         usable = ~self._columns.is_categorical
-        X = source.X
+        who = type(self).__name__
+        given = dense_rows(source.X, who) if self.oblique else source.X
+        X = given
         if self.oblique and source.weight is not None:
             X = X[source.weight > 0]
         self._directions = Directions.draw(X, usable, self.oblique, random)
-        X = self._directions.extend(source.X)
+        X = self._directions.extend(given)
         if columns is None:
             categorical = np.zeros(X.shape[1], dtype=bool)
             categorical[: usable.shape[0]] = ~usable
@@ -161,9 +165,11 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         sequence = weakest_links(tree)
         return sequence.tree_at(sequence.step_at(self.ccp_alpha))
 
-    def _rows(self, X: Any) -> Array:
+    def _rows(self, X: Any) -> Matrix:
         """Rows in the form that all trees use, followed by the oblique directions."""
         rows = super()._rows(X)
+        if self._directions.n_directions:
+            rows = dense_rows(rows, type(self).__name__)
         return self._directions.extend(rows)
 
     def __sklearn_is_fitted__(self) -> bool:

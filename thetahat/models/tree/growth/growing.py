@@ -11,7 +11,8 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.memory import require_memory, shortage_explained
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array
+from thetahat.data.validation import is_sparse
+from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.structure import Tree
 
 BYTES_PER_CELL = 24
@@ -21,15 +22,18 @@ UNBOUNDED = 2**31 - 1
 
 
 def sorted_columns(
-    X: Array, categorical: Array | None = None, ordered: bool = True
+    X: Matrix, categorical: Array | None = None, ordered: bool = True
 ) -> _native.SortedColumns:
     """Prepare the columns of X once for all trees that are grown on them.
 
     X is a float matrix with NaN for missing values; in `categorical` columns (Booleans, one per
     column) its values are the codes 0, 1, … of categories. `ordered` columns allow exact splits,
-    others random splits only.
+    others random splits only. Of a sparse X only the entries other than zero are stored and read.
     """
     n, d = X.shape
+    if is_sparse(X):
+        with shortage_explained(*_sparse_need(X)):
+            return _native.sparse_columns(*entries_by_column(X), n, ordered, n_threads())
     need = _need(n, d)
     require_memory(*need)
     kinds = np.zeros(d, dtype=np.uint8)
@@ -37,6 +41,24 @@ def sorted_columns(
         kinds[:] = categorical
     with shortage_explained(*need):
         return _native.sorted_columns(X, kinds, ordered, n_threads())
+
+
+def entries_by_column(X: Matrix) -> tuple[Array, Array, Array]:
+    """Where the columns of sparse rows begin, and rows and values of the entries other than 0."""
+    columns = X.tocsc()
+    columns = columns.copy() if columns is X else columns
+    columns.eliminate_zeros()
+    columns.sort_indices()
+    return columns.indptr.astype(np.int64), columns.indices.astype(np.uint32), columns.data
+
+
+def _sparse_need(X: Matrix) -> tuple[int, str, str]:
+    """Entries with their codes and values, three times; the words for them."""
+    return (
+        3 * BYTES_PER_CELL * X.nnz + 64 * X.shape[1],
+        f"Sorting the {X.nnz} entries of {X.shape[0]} × {X.shape[1]} sparse rows for trees",
+        "Use fewer rows or columns.",
+    )
 
 
 def _need(n: int, d: int) -> tuple[int, str, str]:
