@@ -96,8 +96,68 @@ void require_sizes(std::size_t n, std::size_t d) {
     require(d < std::size_t{1} << 29, "trees take fewer than 2^29 columns");
 }
 
-// Columns of which only the values other than zero are given: those of column j at
-// [starts[j], starts[j + 1]), with ascending rows.
+} // namespace
+
+namespace trees {
+
+template <typename T>
+SortedColumns sort_columns(const StridedMatrix<const T> &x,
+                           const Vector<const std::uint8_t> &categorical, bool ordered,
+                           int threads) {
+    SortedColumns columns;
+    const std::size_t n = x.shape(0), d = x.shape(1);
+    require_sizes(n, d);
+    require(categorical.shape(0) == d, "categorical must have one entry per column");
+    columns.n_rows = n;
+    columns.n_columns = d;
+    columns.ordered = ordered;
+    columns.categorical.assign(categorical.data(), categorical.data() + d);
+    columns.values.resize(d);
+    if (ordered)
+        columns.entries.resize(n * d);
+    else
+        columns.codes.resize(n * d);
+    const T *data = x.data();
+    const std::int64_t by_row = x.stride(0), by_column = x.stride(1);
+    bool whole = true;
+
+    {
+        nb::gil_scoped_release unlocked;
+        const std::size_t workers = static_cast<std::size_t>(std::max(1, threads));
+        const std::size_t together = std::clamp<std::size_t>(d / (4 * workers), 1, 8);
+        for_each_piece((d + together - 1) / together, threads, [&](std::size_t piece) {
+            const std::size_t first = piece * together, last = std::min(d, first + together);
+            std::vector<std::vector<Key>> keys(last - first);
+            std::vector<std::vector<std::uint32_t>> missing(last - first);
+            for (auto &column : keys)
+                column.reserve(n);
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t j = first; j < last; ++j) {
+                    const auto value =
+                        static_cast<double>(data[static_cast<std::int64_t>(i) * by_row +
+                                                 static_cast<std::int64_t>(j) * by_column]);
+                    const auto row = static_cast<std::uint32_t>(i);
+                    if (std::isnan(value))
+                        missing[j - first].push_back(row);
+                    else
+                        keys[j - first].push_back({ordered_bits(value), row});
+                }
+            std::vector<Key> other;
+            for (std::size_t j = first; j < last; ++j) {
+                sort_keys(keys[j - first], other);
+                write_column(columns, j, keys[j - first], missing[j - first]);
+            }
+        });
+        constexpr double most = 1 << 24; // a category set is a row of bits
+        for (std::size_t j = 0; j < d; ++j)
+            if (columns.categorical[j])
+                for (const double value : columns.values[j])
+                    whole = whole && value >= 0.0 && value < most && value == std::floor(value);
+    }
+    require(whole, "categories must be given as whole numbers from 0");
+    return columns;
+}
+
 template <typename T>
 SortedColumns sparse_columns(Vector<const std::int64_t> starts, Vector<const std::uint32_t> rows,
                              Vector<const T> data, std::size_t n_rows, bool ordered, int threads) {
@@ -165,68 +225,10 @@ SortedColumns sparse_columns(Vector<const std::int64_t> starts, Vector<const std
     return columns;
 }
 
-} // namespace
-
-namespace trees {
-
-template <typename T>
-SortedColumns sort_columns(const StridedMatrix<const T> &x,
-                           const Vector<const std::uint8_t> &categorical, bool ordered,
-                           int threads) {
-    SortedColumns columns;
-    const std::size_t n = x.shape(0), d = x.shape(1);
-    require_sizes(n, d);
-    require(categorical.shape(0) == d, "categorical must have one entry per column");
-    columns.n_rows = n;
-    columns.n_columns = d;
-    columns.ordered = ordered;
-    columns.categorical.assign(categorical.data(), categorical.data() + d);
-    columns.values.resize(d);
-    if (ordered)
-        columns.entries.resize(n * d);
-    else
-        columns.codes.resize(n * d);
-    const T *data = x.data();
-    const std::int64_t by_row = x.stride(0), by_column = x.stride(1);
-    bool whole = true;
-
-    {
-        nb::gil_scoped_release unlocked;
-        const std::size_t workers = static_cast<std::size_t>(std::max(1, threads));
-        const std::size_t together = std::clamp<std::size_t>(d / (4 * workers), 1, 8);
-        for_each_piece((d + together - 1) / together, threads, [&](std::size_t piece) {
-            const std::size_t first = piece * together, last = std::min(d, first + together);
-            std::vector<std::vector<Key>> keys(last - first);
-            std::vector<std::vector<std::uint32_t>> missing(last - first);
-            for (auto &column : keys)
-                column.reserve(n);
-            for (std::size_t i = 0; i < n; ++i)
-                for (std::size_t j = first; j < last; ++j) {
-                    const auto value =
-                        static_cast<double>(data[static_cast<std::int64_t>(i) * by_row +
-                                                 static_cast<std::int64_t>(j) * by_column]);
-                    const auto row = static_cast<std::uint32_t>(i);
-                    if (std::isnan(value))
-                        missing[j - first].push_back(row);
-                    else
-                        keys[j - first].push_back({ordered_bits(value), row});
-                }
-            std::vector<Key> other;
-            for (std::size_t j = first; j < last; ++j) {
-                sort_keys(keys[j - first], other);
-                write_column(columns, j, keys[j - first], missing[j - first]);
-            }
-        });
-        constexpr double most = 1 << 24; // a category set is a row of bits
-        for (std::size_t j = 0; j < d; ++j)
-            if (columns.categorical[j])
-                for (const double value : columns.values[j])
-                    whole = whole && value >= 0.0 && value < most && value == std::floor(value);
-    }
-    require(whole, "categories must be given as whole numbers from 0");
-    return columns;
-}
-
+template SortedColumns sparse_columns(Vector<const std::int64_t>, Vector<const std::uint32_t>,
+                                      Vector<const float>, std::size_t, bool, int);
+template SortedColumns sparse_columns(Vector<const std::int64_t>, Vector<const std::uint32_t>,
+                                      Vector<const double>, std::size_t, bool, int);
 template SortedColumns sort_columns(const StridedMatrix<const float> &,
                                     const Vector<const std::uint8_t> &, bool, int);
 template SortedColumns sort_columns(const StridedMatrix<const double> &,
@@ -239,7 +241,7 @@ namespace {
 template <typename T> void bind(nb::module_ &module) {
     module.def("sorted_columns", &trees::sort_columns<T>, nb::arg("x").noconvert(),
                nb::arg("categorical"), nb::arg("ordered"), nb::arg("threads"));
-    module.def("sparse_columns", &sparse_columns<T>, nb::arg("starts").noconvert(),
+    module.def("sparse_columns", &trees::sparse_columns<T>, nb::arg("starts").noconvert(),
                nb::arg("rows").noconvert(), nb::arg("data").noconvert(), nb::arg("n_rows"),
                nb::arg("ordered"), nb::arg("threads"));
 }

@@ -46,4 +46,10 @@ SortedColumns sort_columns(const StridedMatrix<const T> &x,
                            const Vector<const std::uint8_t> &categorical, bool ordered,
                            int threads);
 
+// The same for columns of which only the values other than zero are given: those of column j at
+// [starts[j], starts[j + 1]), with ascending rows.
+template <typename T>
+SortedColumns sparse_columns(Vector<const std::int64_t> starts, Vector<const std::uint32_t> rows,
+                             Vector<const T> data, std::size_t n_rows, bool ordered, int threads);
+
 } // namespace thetahat::trees

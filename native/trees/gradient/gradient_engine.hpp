@@ -39,7 +39,7 @@ class GradientEngine {
                    std::vector<std::uint32_t> &order, int threads)
         : codes_(codes), bins_(bins), gradients_(gradients), packed_(packed), rules_(rules),
           order_(order), rows_(order, threads), threads_(threads),
-          pool_(codes.d, 1 + *std::max_element(bins.n_bins.begin(), bins.n_bins.end())),
+          pool_(codes, 1 + *std::max_element(bins.n_bins.begin(), bins.n_bins.end())),
           found_{std::vector<Found>(codes.d), std::vector<Found>(codes.d)} {
         const double s_h = packed.hessian_scale;
         const double least = std::max(rules.min_hessian, packed.counts ? rules.min_rows : 0.0);
@@ -98,7 +98,7 @@ class GradientEngine {
         else
             std::fill(goes_left, goes_left + parent.split.code + 1, std::uint8_t{1});
         goes_left[bins_.n_bins[j]] = parent.split.missing_left;
-        const std::uint8_t *column = codes_.by_column + j * codes_.n;
+        const std::uint8_t *column = column_of(j, parent);
         const std::size_t middle = rows_.part(
             parent.begin, parent.end, [&](std::uint32_t row) { return goes_left[column[row]]; });
         left.begin = parent.begin, left.end = right.begin = middle, right.end = parent.end;
@@ -143,6 +143,19 @@ class GradientEngine {
         return sum;
     }
 
+    // The codes of column j by row, for the rows of a leaf at least.
+    const std::uint8_t *column_of(std::size_t j, const Open &leaf) {
+        if (!codes_.sparse)
+            return codes_.by_column + j * codes_.n;
+        const SparseCodes &sparse = *codes_.sparse;
+        column_.resize(codes_.n);
+        for (std::size_t i = leaf.begin; i < leaf.end; ++i)
+            column_[order_[i]] = sparse.zero[j];
+        for (std::size_t k = sparse.column_starts[j]; k < sparse.column_starts[j + 1]; ++k)
+            column_[sparse.rows[k]] = sparse.codes[k];
+        return column_.data();
+    }
+
     void count(Open &leaf) {
         leaf.state.histogram = pool_.take();
         pool_.build(codes_, order_.data() + leaf.begin, leaf.n_rows(), packed_.words.data(),
@@ -158,11 +171,11 @@ class GradientEngine {
     // The best splits of one or two leaves. With `subtract`, b has the histogram of its parent,
     // from which that of a is subtracted (`minus`: the same for a single leaf).
     void choose(Open &a, Open *b, bool subtract = false, const Open *minus = nullptr) {
-        const std::size_t stride = pool_.stride(), d = codes_.d;
+        const std::size_t d = codes_.d;
         const auto less = [&](Open &whole, const Open &part, std::size_t j) {
-            std::int64_t *to = pool_[whole.state.histogram] + j * stride;
-            const std::int64_t *from = pool_[part.state.histogram] + j * stride;
-            for (std::size_t c = 0; c < stride; ++c)
+            std::int64_t *to = pool_[whole.state.histogram];
+            const std::int64_t *from = pool_[part.state.histogram];
+            for (std::size_t c = pool_.offset(j); c < pool_.offset(j + 1); ++c)
                 to[c] -= from[c];
         };
         for (Open *leaf : {&a, b})
@@ -170,7 +183,7 @@ class GradientEngine {
                 leaf->state.squares = squares_of(gradients_, order_, leaf->begin, leaf->end);
         const std::vector<std::uint8_t> use_a = columns_of(a);
         const std::vector<std::uint8_t> use_b = b ? columns_of(*b) : std::vector<std::uint8_t>{};
-        const std::size_t work = d * stride * (b ? 2 : 1);
+        const std::size_t work = pool_.size() * (b ? 2 : 1);
         const std::size_t pieces = work > 1u << 13 && threads_ > 1 ? 2u * threads_ : 1u;
         for_each_piece(pieces, threads_, [&](std::size_t piece) {
             for (std::size_t j = d * piece / pieces; j < d * (piece + 1) / pieces; ++j) {
@@ -214,7 +227,7 @@ class GradientEngine {
             counted.resize(found.size(), 0);
             counted[j] = 1;
             std::vector<double> weights(bins_.n_bins[j] + 1, 0.0);
-            const std::uint8_t *column = codes_.by_column + j * codes_.n;
+            const std::uint8_t *column = column_of(j, leaf);
             for (std::size_t i = leaf.begin; i < leaf.end; ++i)
                 weights[column[order_[i]]] += gradients_.w(order_[i]);
             found[j] = best_of(leaf, j, weights.data());
@@ -236,7 +249,7 @@ class GradientEngine {
         split.feature = static_cast<std::int32_t>(j);
         split.missing_left = found.missing_left;
         leaf.state.left = found.left;
-        const std::int64_t *sums = pool_[leaf.state.histogram] + j * pool_.stride();
+        const std::int64_t *sums = pool_[leaf.state.histogram] + pool_.offset(j);
         leaf.state.missing_seen = sums[bins_.n_bins[j]] != 0;
         if (bins_.categorical(j))
             accept_categories(leaf, j, found, sums);
@@ -281,7 +294,7 @@ class GradientEngine {
     // The best split of a leaf by one column; `weights` by code exclude sides of too little weight.
     Found best_of(const Open &leaf, std::size_t j, const double *weights) {
         const std::int64_t *sums =
-            const_cast<HistogramPool &>(pool_)[leaf.state.histogram] + j * pool_.stride();
+            const_cast<HistogramPool &>(pool_)[leaf.state.histogram] + pool_.offset(j);
         const std::size_t n_bins = bins_.n_bins[j];
         const int direction = rules_.monotonic ? rules_.monotonic[j] : 0;
         const bool bounded = direction != 0 || leaf.state.bounds.any();
@@ -304,7 +317,7 @@ class GradientEngine {
                 scan(prefix, n, leaf.state.total, missing, rules, mask, best);
         };
         std::int64_t prefix[most_codes];
-        double below[most_codes] = {};
+        double below[most_codes]; // only with `weights`
         if (bins_.categorical(j)) {
             std::vector<std::uint32_t> order = category_order(sums, n_bins + 1, rules);
             for (std::uint32_t pass = 0; pass < 2; ++pass) {
@@ -391,6 +404,7 @@ class GradientEngine {
     int threads_;
     HistogramPool pool_;
     std::vector<Found> found_[2];
+    std::vector<std::uint8_t> column_{}; // of a sparse column
     SplitRules split_rules_{};
     double gain_scale_ = 1.0;
 };

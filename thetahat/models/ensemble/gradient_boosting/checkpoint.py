@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.snapshot import read_snapshot, write_snapshot
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows
@@ -112,7 +113,9 @@ def _cut(arrays: dict[str, Array], facts: dict[str, Any]) -> list[Tree]:
 
 def _fingerprint(estimator: Any, rows: Rows) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    for part in (rows.X, rows.y, rows.weight):
+    X = rows.X
+    parts = (X.indptr, X.indices, X.data) if is_sparse(X) else (X,)
+    for part in (*parts, rows.y, rows.weight):
         if part is not None:
             digest.update(str((part.shape, part.dtype)).encode())
             digest.update(np.ascontiguousarray(part).tobytes())

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.bins import entries_by_column
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.memory import require_memory, shortage_explained
 from thetahat.foundation.threads import n_threads
-from thetahat.data.validation import is_sparse
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.structure import Tree
 
@@ -41,15 +42,6 @@ def sorted_columns(
         kinds[:] = categorical
     with shortage_explained(*need):
         return _native.sorted_columns(X, kinds, ordered, n_threads())
-
-
-def entries_by_column(X: Matrix) -> tuple[Array, Array, Array]:
-    """Where the columns of sparse rows begin, and rows and values of the entries other than 0."""
-    columns = X.tocsc()
-    columns = columns.copy() if columns is X else columns
-    columns.eliminate_zeros()
-    columns.sort_indices()
-    return columns.indptr.astype(np.int64), columns.indices.astype(np.uint32), columns.data
 
 
 def _sparse_need(X: Matrix) -> tuple[int, str, str]:
