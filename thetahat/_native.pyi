@@ -557,10 +557,11 @@ def bin_codes(
     by_column: FloatArray,
     threads: int,
 ) -> None: ...
+
 class SparseCodes:
     n_rows: int
 
-def sparse_codes(
+def sparse_bin_codes(
     starts: FloatArray,
     rows: FloatArray,
     codes: FloatArray,
@@ -689,7 +690,7 @@ class SortedColumns:
     ordered: bool
 
 def sorted_columns(
-    x: FloatArray, categorical: FloatArray, ordered: bool, threads: int
+    x: FloatArray, categorical: FloatArray, ordered: bool, threads: int, keep_values: bool = True
 ) -> SortedColumns: ...
 def sparse_columns(
     starts: FloatArray,
@@ -721,6 +722,7 @@ def grow_statistic_tree(
     seed: int,
     threads: int,
     random_ties: bool = False,
+    use_up: bool = False,
 ) -> TreeParts: ...
 
 class StumpBins:

@@ -18,8 +18,6 @@ from benchmarks.families.tree import held_out_error, predict
 from benchmarks.harness import OURS, Bar, Case, Contender, Data
 
 
-
-
 def sparse_rows(rows: int, columns: int, density: float) -> Callable[[bool], Data]:
     """Uniform entries; 50 columns matter and are less sparse than the others; two classes."""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,6 @@ class Bins:
         )
         return codes
 
-
     def sparse_codes(self, X: Matrix) -> _native.SparseCodes:
         """Codes of the entries of sparse rows other than zero. Cost: O(entries · log bins)."""
         starts, rows, values = entries_by_column(X)
@@ -162,7 +162,7 @@ class Bins:
         codes = np.where(np.isnan(values), self.n_bins[column], low - offsets[column])
         negative = np.append(0, np.cumsum(cuts < 0.0))
         zero = negative[offsets[1:]] - negative[offsets[:-1]]
-        return _native.sparse_codes(
+        return _native.sparse_bin_codes(
             starts,
             rows,
             codes.astype(np.uint8),
@@ -213,7 +213,7 @@ def _cuts_of_entries(X: Matrix, weight: Array | None, max_bins: int) -> tuple[Ar
     n = X.shape[0]
     total = float(n if weight is None else weight.sum())
     cuts = []
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in pairwise(starts):
         stored = values[begin:end]
         weights = np.ones(end - begin) if weight is None else weight[rows[begin:end]]
         zeros = total - float(weights.sum())

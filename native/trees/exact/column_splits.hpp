@@ -55,9 +55,12 @@ template <typename Measure> class ColumnSplits {
                                            summary.weight, rounding);
             if (!best.exists())
                 return {};
+            const Entry &left = entries[best.place];
             const bool last = best.place + 1 == n || entries[best.place + 1].code == missing;
-            return placed(best, j, node, entries[best.place].code,
-                          last ? missing : entries[best.place + 1].code);
+            return placed(
+                best, j, node, left.code,
+                last ? infinity
+                     : between(columns.value(j, left), columns.value(j, entries[best.place + 1])));
         }
         std::vector<Category> &categories = worker.categories;
         categories.clear();
@@ -87,9 +90,11 @@ template <typename Measure> class ColumnSplits {
                         limits(j, node), node.summary.weight, rounding_of(node.summary));
         if (!best.exists())
             return {};
+        const std::vector<double> &values = columns.values[j];
+        const std::uint32_t left = column.code(best.place);
         const bool last = best.place + 1 == column.n_items();
-        return placed(best, j, node, column.code(best.place),
-                      last ? columns.missing(j) : column.code(best.place + 1));
+        return placed(best, j, node, left,
+                      last ? infinity : between(values[left], values[column.code(best.place + 1)]));
     }
 
     Split random(Worker &worker, std::size_t j, const std::uint32_t *rows, std::size_t n,
@@ -132,6 +137,8 @@ template <typename Measure> class ColumnSplits {
     }
 
   private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
     double rounding_of(const Summary &summary) const {
         return summary.spread() / measure.unit() * 0x1p-30;
     }
@@ -157,14 +164,12 @@ template <typename Measure> class ColumnSplits {
         return split;
     }
 
-    // The split between two codes; `next` is the code of missing values if no value is beyond.
+    // The split after a code; an infinite threshold if no value is beyond.
     Split placed(const Found &best, std::size_t j, const NodeState &node, std::uint32_t code,
-                 std::uint32_t next) const {
+                 double threshold) const {
         Split split = scored(best, j, node);
         split.code = code;
-        split.threshold = next == columns.missing(j)
-                              ? std::numeric_limits<double>::infinity()
-                              : between(columns.values[j][code], columns.values[j][next]);
+        split.threshold = threshold;
         return split;
     }
 

@@ -78,6 +78,23 @@ class SparseColumn {
     std::size_t below_ = 0, present_ = 0; // entries below zero, and those with a value
 };
 
+// The entries of rows that go left first, each side in its old order; returns how many they are.
+inline std::size_t part_entries(SparseEntry *entries, std::size_t n, const std::uint8_t *goes_left,
+                                std::vector<SparseEntry> &kept) {
+    kept.resize(std::max(kept.size(), n));
+    std::size_t n_left = 0, n_right = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const SparseEntry entry = entries[i];
+        const bool is_left = goes_left[entry.row];
+        entries[n_left] = entry;
+        kept[n_right] = entry;
+        n_left += is_left;
+        n_right += !is_left;
+    }
+    std::copy_n(kept.data(), n_right, entries + n_left);
+    return n_left;
+}
+
 // As `scan_values`; found.place numbers the last item on the left.
 template <typename Running>
 Found scan_sparse(Running running, const SparseColumn &column, const Limits &limits, double all,

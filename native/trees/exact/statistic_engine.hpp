@@ -65,7 +65,10 @@ template <typename Measure> class StatisticEngine {
         if (!search_left && !search_right)
             return;
         if (columns.sparse)
-            divide_entries(left, right);
+            left.state.last = right.state.first =
+                left.state.first + part_entries(field.sparse.data() + left.state.first,
+                                                right.state.last - left.state.first,
+                                                field.goes_left.data(), kept);
         else if (columns.ordered)
             divide_columns(left, right);
         if (search_left && !postpone(left))
@@ -234,24 +237,6 @@ template <typename Measure> class StatisticEngine {
                   }
                   std::copy_n(kept, n_right, to + n_left);
               });
-    }
-
-    // The same, where columns are sparse: one range of all entries.
-    void divide_entries(Open &left, Open &right) {
-        SparseEntry *entries = field.sparse.data() + left.state.first;
-        const std::size_t n = right.state.last - left.state.first;
-        kept.resize(std::max(kept.size(), n));
-        std::size_t n_left = 0, n_right = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            const SparseEntry entry = entries[i];
-            const bool is_left = field.goes_left[entry.row];
-            entries[n_left] = entry;
-            kept[n_right] = entry;
-            n_left += is_left;
-            n_right += !is_left;
-        }
-        std::copy_n(kept.data(), n_right, entries + n_left);
-        left.state.last = right.state.first = left.state.first + n_left;
     }
 
     // The entries of a node in column j, where columns are sparse.

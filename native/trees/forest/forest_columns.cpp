@@ -63,7 +63,7 @@ ForestColumns ranked_columns(StridedMatrix<const T> x, Vector<const std::uint32_
                              Vector<const std::uint8_t> categorical, int threads) {
     ForestColumns columns = described(x, n_categories, categorical);
     const std::size_t n = columns.n_rows, d = columns.n_columns;
-    SortedColumns sorted = sort_columns(x, categorical, false, threads);
+    SortedColumns sorted = sort_columns(x, categorical, false, threads, false);
     bool known = true;
     for (std::size_t j = 0; j < d; ++j) {
         const std::vector<double> &values = sorted.values[j];

@@ -287,7 +287,7 @@ void bind_growth(nb::module_ &module, nb::tuple (*)(const CodeRows &, Arguments.
 void bind_gradient_tree(nb::module_ &module) {
     bind_growth(module, &grow_on);
     nb::class_<SparseCodes>(module, "SparseCodes").def_ro("n_rows", &SparseCodes::n);
-    module.def("sparse_codes", &sparse_codes, nb::arg("starts").noconvert(),
+    module.def("sparse_bin_codes", &sparse_codes, nb::arg("starts").noconvert(),
                nb::arg("rows").noconvert(), nb::arg("codes").noconvert(),
                nb::arg("n_codes").noconvert(), nb::arg("zero").noconvert(), nb::arg("n_rows"));
     module.def("add_to_leaves", &add_to_leaves, nb::arg("order").noconvert(), nb::arg("bounds"),

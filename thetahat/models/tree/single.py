@@ -105,10 +105,13 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
             X = X[source.weight > 0]
         self._directions = Directions.draw(X, usable, self.oblique, random)
         X = self._directions.extend(given)
+        alone = columns is None
         if columns is None:
             categorical = np.zeros(X.shape[1], dtype=bool)
             categorical[: usable.shape[0]] = ~usable
-            columns = sorted_columns(X, categorical, ordered=self.splitter == "best")
+            columns = sorted_columns(
+                X, categorical, ordered=self.splitter == "best", copy_values=False
+            )
         self.max_features_ = columns_to_draw(self.max_features, X.shape[1])
         assert source.y is not None
         tree = grow_tree(
@@ -122,6 +125,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
             at_values=self.candidates == "values",
             category_subsets=self.categorical_split == "subset",
             random_ties=self.ties == "random",
+            use_up=alone,
             seed=int(random.integers(2**63)),
             **self._stopping(source),
         )

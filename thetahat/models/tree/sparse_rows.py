@@ -12,7 +12,7 @@ import numpy as np
 
 from thetahat.foundation.types import Array, Matrix
 
-BLOCK_CELLS = 1 << 20
+BLOCK_CELLS = 1 << 17
 """Approximate number of cells of a block."""
 
 
