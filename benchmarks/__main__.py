@@ -54,6 +54,7 @@ FAMILIES = (
     "combination",
     "boosting",
     "forest",
+    "corners_trees",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -1,6 +1,6 @@
 """Compiled kernels: pure functions on typed, contiguous arrays (sources in ``native/``)."""
 
-from typing import Any
+from typing import Any, overload
 
 from numpy.typing import NDArray
 
@@ -590,6 +590,19 @@ def bin_codes(
     by_column: FloatArray,
     threads: int,
 ) -> None: ...
+
+class SparseCodes:
+    n_rows: int
+
+def sparse_bin_codes(
+    starts: FloatArray,
+    rows: FloatArray,
+    codes: FloatArray,
+    n_codes: FloatArray,
+    zero: FloatArray,
+    n_rows: int,
+) -> SparseCodes: ...
+@overload
 def grow_gradient_tree(
     by_row: FloatArray,
     by_column: FloatArray,
@@ -614,6 +627,10 @@ def grow_gradient_tree(
     groups: FloatArray,
     seed: int,
     threads: int,
+) -> tuple[TreeParts, FloatArray, FloatArray, FloatArray]: ...
+@overload
+def grow_gradient_tree(
+    codes: SparseCodes, *arguments: Any
 ) -> tuple[TreeParts, FloatArray, FloatArray, FloatArray]: ...
 def add_to_leaves(
     order: FloatArray,
@@ -654,6 +671,16 @@ def ranked_columns(
 ) -> ForestColumns: ...
 def value_columns(
     x: FloatArray, n_categories: FloatArray, categorical: FloatArray, threads: int
+) -> ForestColumns: ...
+def sparse_forest_columns(
+    starts: FloatArray,
+    rows: FloatArray,
+    data: FloatArray,
+    n_rows: int,
+    as_values: bool,
+    cuts: FloatArray,
+    cut_offsets: FloatArray,
+    threads: int,
 ) -> ForestColumns: ...
 def grow_forest(
     columns: ForestColumns,
@@ -705,7 +732,15 @@ class SortedColumns:
     ordered: bool
 
 def sorted_columns(
-    x: FloatArray, categorical: FloatArray, ordered: bool, threads: int
+    x: FloatArray, categorical: FloatArray, ordered: bool, threads: int, keep_values: bool = True
+) -> SortedColumns: ...
+def sparse_columns(
+    starts: FloatArray,
+    rows: FloatArray,
+    data: FloatArray,
+    n_rows: int,
+    ordered: bool,
+    threads: int,
 ) -> SortedColumns: ...
 def grow_statistic_tree(
     columns: SortedColumns,
@@ -729,6 +764,7 @@ def grow_statistic_tree(
     seed: int,
     threads: int,
     random_ties: bool = False,
+    use_up: bool = False,
 ) -> TreeParts: ...
 
 class StumpBins:

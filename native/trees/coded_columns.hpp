@@ -27,10 +27,20 @@ inline double midway(double low, double high) {
 // Ranks that 16 bits hold, and one code more for missing values.
 constexpr std::size_t most_ranks = 0xFFFF;
 
-template <typename Code> struct CodedColumns {
+// By how many bits the codes of a column are shortened, so that there are few groups of them.
+inline std::uint32_t group_shift(std::uint32_t n_codes) {
+    constexpr std::uint32_t most = 1 << 14;
+    std::uint32_t shift = 0;
+    while (n_codes >> shift >= most)
+        ++shift;
+    return shift;
+}
+
+template <typename Code_> struct CodedColumns {
+    using Code = Code_;
     // There are few bins, but many ranks. Fewer ranks occur in the rows of a block: numbered
     // again within the block they need half the bytes, and histograms over them stay in the cache.
-    static constexpr bool ranked = sizeof(Code) > 1, by_row = false;
+    static constexpr bool ranked = sizeof(Code) > 1, by_row = false, sparse = false;
     using LocalCell = std::conditional_t<ranked, std::uint16_t, Code>;
     static constexpr auto block_sizes = [] {
         constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
@@ -51,10 +61,7 @@ template <typename Code> struct CodedColumns {
     // use(cell, n_codes) with neighbouring codes of column j merged, so that there are few.
     template <typename Use>
     void with_groups(std::uint32_t j, const std::uint32_t *number, const Use &use) const {
-        constexpr std::uint32_t most = 1 << 14;
-        std::uint32_t shift = 0;
-        while (n_codes[j] >> shift >= most)
-            ++shift;
+        const std::uint32_t shift = group_shift(n_codes[j]);
         const std::uint32_t n_groups = (n_codes[j] >> shift) + 1;
         use(
             [=, column = column(j), missing = n_codes[j]](std::size_t i) {

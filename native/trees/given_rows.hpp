@@ -8,9 +8,9 @@
 namespace thetahat::trees {
 
 struct GivenRows {
-    const void *data;
-    bool is_double;
-    std::int64_t down, across; // strides
+    const void *data = nullptr;
+    bool is_double = true;
+    std::int64_t down = 0, across = 0; // strides
 
     double at(std::uint32_t i, std::uint32_t j) const {
         const std::int64_t place = i * down + j * across;

@@ -13,14 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.summaries.quantiles import QuantileSummary, Weighted, distinct
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.threads import n_threads, ordered_map
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 MAX_BINS = 255
 SAMPLE_ROWS = 1 << 16
@@ -51,7 +53,7 @@ class Bins:
     @classmethod
     def learn(
         cls,
-        X: Array,
+        X: Matrix,
         weight: Array | None = None,
         *,
         max_bins: int = MAX_BINS,
@@ -60,7 +62,8 @@ class Bins:
         """Bins of a float matrix with NaN for missing values.
 
         Columns of `categorical` hold category codes 0, …, K−1. Cost: O(m·d log m) for m rows, at
-        most `SAMPLE_ROWS` of them.
+        most `SAMPLE_ROWS` of them. Sparse rows have no categories, and only their entries are
+        sorted.
         """
         if weight is not None:
             counted = weight > 0
@@ -70,6 +73,8 @@ class Bins:
             sample, weight = X[rows], None if weight is None else weight[rows]
         else:
             sample = X
+        if is_sparse(sample):
+            return cls(_cuts_of_entries(sample, weight, max_bins))
         columns = np.ascontiguousarray(sample.T)
         kinds = set(categorical)
 
@@ -143,6 +148,38 @@ class Bins:
         )
         return codes
 
+    def sparse_codes(self, X: Matrix) -> _native.SparseCodes:
+        """Codes of the entries of sparse rows other than zero. Cost: O(entries · log bins)."""
+        starts, rows, values = entries_by_column(X)
+        cuts, offsets = self.flat_cuts
+        column = np.repeat(np.arange(self.n_features), np.diff(starts))
+        low, high = offsets[column], offsets[column + 1]
+        padded = np.append(cuts, np.inf)
+        while (low < high).any():
+            middle = (low + high) // 2
+            below = (padded[middle] < values) & (low < high)
+            low, high = np.where(below, middle + 1, low), np.where(below, high, middle)
+        codes = np.where(np.isnan(values), self.n_bins[column], low - offsets[column])
+        negative = np.append(0, np.cumsum(cuts < 0.0))
+        zero = negative[offsets[1:]] - negative[offsets[:-1]]
+        return _native.sparse_bin_codes(
+            starts,
+            rows,
+            codes.astype(np.uint8),
+            self.n_bins + 1,
+            zero.astype(np.uint8),
+            X.shape[0],
+        )
+
+
+def entries_by_column(X: Matrix) -> tuple[Array, Array, Array]:
+    """Where the columns of sparse rows begin, and rows and values of the entries other than 0."""
+    columns = X.tocsc()
+    columns = columns.copy() if columns is X else columns
+    columns.eliminate_zeros()
+    columns.sort_indices()
+    return columns.indptr.astype(np.int64), columns.indices.astype(np.uint32), columns.data
+
 
 def bins_of_categories(found: Weighted, n_categories: int, max_bins: int) -> Array:
     """The bin of each category code (uint8).
@@ -168,6 +205,25 @@ def _cuts_of_column(values: Array, weight: Array | None, max_bins: int) -> Array
     order = np.argsort(values)
     order = order[: len(order) - int(np.count_nonzero(np.isnan(values)))]
     return _native.quantile_cuts(values[order], weight[order], max_bins)
+
+
+def _cuts_of_entries(X: Matrix, weight: Array | None, max_bins: int) -> tuple[Array, ...]:
+    """Cut points of the columns of sparse rows; all zeros of a column count as one value."""
+    starts, rows, values = entries_by_column(X)
+    n = X.shape[0]
+    total = float(n if weight is None else weight.sum())
+    cuts = []
+    for begin, end in pairwise(starts):
+        stored = values[begin:end]
+        weights = np.ones(end - begin) if weight is None else weight[rows[begin:end]]
+        zeros = total - float(weights.sum())
+        order = np.argsort(stored, kind="stable")[: np.count_nonzero(~np.isnan(stored))]
+        stored, weights = stored[order], weights[order]
+        if end - begin < n:
+            place = np.searchsorted(stored, 0.0)
+            stored, weights = np.insert(stored, place, 0.0), np.insert(weights, place, zeros)
+        cuts.append(_native.quantile_cuts(stored, weights, max_bins))
+    return tuple(cuts)
 
 
 def _flat(parts: Sequence[Array], dtype: Any) -> tuple[Array, Array]:

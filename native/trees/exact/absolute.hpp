@@ -70,13 +70,13 @@ class AbsoluteMeasure {
             weight_left = 0.0;
             std::fill_n(left, targets.outputs * 2 * (n + 1), 0.0);
         }
-        void add(std::uint32_t row) {
-            const double w = targets.weight(row);
-            weight_left += w;
-            for (std::size_t k = 0; k < targets.outputs; ++k) {
-                Prefixes::add(left + k * 2 * (n + 1), n, ranks[row * targets.outputs + k], w,
-                              w * targets.of(row)[k]);
-            }
+        void add(std::uint32_t row) { move(row, targets.weight(row)); }
+        template <typename Entries> void all_but(const Entries &entries) {
+            weight_left = node.weight;
+            for (std::size_t k = 0; k < targets.outputs; ++k)
+                std::copy_n(all(k), 2 * (n + 1), left + k * 2 * (n + 1));
+            for (const auto &entry : entries)
+                move(entry.row, -targets.weight(entry.row));
         }
         double score() const {
             const double weight_right = node.weight - weight_left;
@@ -102,6 +102,12 @@ class AbsoluteMeasure {
         }
 
       private:
+        void move(std::uint32_t row, double w) {
+            weight_left += w;
+            for (std::size_t k = 0; k < targets.outputs; ++k)
+                Prefixes::add(left + k * 2 * (n + 1), n, ranks[row * targets.outputs + k], w,
+                              w * targets.of(row)[k]);
+        }
         static Pair rest(const double *whole, const double *part, std::size_t i) {
             const Pair all = Prefixes::read(whole, i), taken = Prefixes::read(part, i);
             return {all.weight - taken.weight, all.sum - taken.sum};

@@ -20,6 +20,20 @@ struct DrawnRows {
     std::size_t n_left = 0;
 };
 
+// The random threshold of an ordered column, whose codes lie between `least` and `most`.
+inline void place_threshold(Random &random, const std::vector<double> &values, std::uint32_t least,
+                            std::uint32_t most, Split &split) {
+    if (least == most) {
+        split.code = most;
+        split.threshold = std::numeric_limits<double>::infinity();
+        return;
+    }
+    const auto begin = values.begin();
+    split.threshold = draw_threshold(random, values[least], values[most]);
+    split.code = static_cast<std::uint32_t>(
+        std::upper_bound(begin + least, begin + most, split.threshold) - begin - 1);
+}
+
 // A random split of the rows along column j, which is not constant there; `drawn` holds the rows
 // that go left.
 inline Split draw_split(Random &random, const SortedColumns &columns, std::size_t j,
@@ -53,15 +67,8 @@ inline Split draw_split(Random &random, const SortedColumns &columns, std::size_
                 categories.push_back(static_cast<std::uint32_t>(values[code]));
         split.left = draw_categories(random, std::move(categories));
         split.code = least;
-    } else if (least == most) {
-        split.code = most;
-        split.threshold = std::numeric_limits<double>::infinity();
-    } else {
-        const auto begin = values.begin();
-        split.threshold = draw_threshold(random, values[least], values[most]);
-        split.code = static_cast<std::uint32_t>(
-            std::upper_bound(begin + least, begin + most, split.threshold) - begin - 1);
-    }
+    } else
+        place_threshold(random, values, least, most, split);
     // The side of a row is unpredictable, so rows are gathered without a branch and added later.
     drawn.n_left = 0;
     const auto gather = [&](const auto &goes_left) {

@@ -10,11 +10,13 @@
 //     const Targets &targets
 //
 // and a Running moves rows to the left one by one: `add(row)`, then `score()`; larger is better.
+// `all_but(entries)` moves all rows of the node to the left except those of the entries.
 // Targets of squared errors are centred at the mean of the node as they are added, so that large
 // targets lose no digits. Adding is O(1); scoring is O(1) for one output and any number of classes,
 // else O(sums). Each running sum is made by one thread in the order of its rows.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -135,6 +137,15 @@ template <bool Weighted> class MeanMeasure {
                 weight_left += 1.0;
             }
         }
+        template <typename Entries> void all_but(const Entries &entries) {
+            left = sum;
+            weight_left = all;
+            for (const auto &entry : entries) {
+                const double weight = Weighted ? w[entry.row] : 1.0;
+                left -= weight * (y[entry.row] - centre);
+                weight_left -= weight;
+            }
+        }
         double score() const {
             const double apart = left * all - sum * weight_left;
             const double scale = all * (weight_left * (all - weight_left));
@@ -194,6 +205,22 @@ class GiniMeasure {
             right[k] -= w;
             weight_left += w;
         }
+        template <typename Entries> void all_but(const Entries &entries) {
+            std::fill_n(right, targets.width(), 0.0);
+            double weight_right = 0.0;
+            for (const auto &entry : entries) {
+                const double w = targets.weight(entry.row);
+                right[targets.slots[entry.row]] += w;
+                weight_right += w;
+            }
+            weight_left = node.weight - weight_right;
+            squares_left = squares_right = 0.0;
+            for (std::size_t k = 0; k < targets.width(); ++k) {
+                left[k] = node.sums[k] - right[k];
+                squares_left += left[k] * left[k];
+                squares_right += right[k] * right[k];
+            }
+        }
         double score() const {
             const double weight_right = node.weight - weight_left;
             return weight_left > 0.0 && weight_right > 0.0
@@ -246,18 +273,12 @@ template <typename Criterion> class SumsMeasure {
             for (std::size_t k = 0; k < criterion.width(); ++k)
                 left[k] = 0.0;
         }
-        void add(std::uint32_t row) {
-            const double w = targets.weight(row);
-            weight_left += w;
-            if (targets.classes > 0) {
-                const std::uint32_t *slot = targets.slots_of(row);
-                for (std::size_t k = 0; k < targets.outputs; ++k)
-                    left[slot[k]] += w;
-            } else {
-                const double *y = targets.of(row);
-                for (std::size_t k = 0; k < targets.outputs; ++k)
-                    left[k] += w * (y[k] - node.centre[k]);
-            }
+        void add(std::uint32_t row) { move(row, targets.weight(row)); }
+        template <typename Entries> void all_but(const Entries &entries) {
+            weight_left = node.weight;
+            std::copy_n(node.sums.data(), criterion.width(), left);
+            for (const auto &entry : entries)
+                move(entry.row, -targets.weight(entry.row));
         }
         double score() const {
             if (!(weight_left > 0.0 && node.weight - weight_left > 0.0))
@@ -272,6 +293,18 @@ template <typename Criterion> class SumsMeasure {
         }
 
       private:
+        void move(std::uint32_t row, double w) {
+            weight_left += w;
+            if (targets.classes > 0) {
+                const std::uint32_t *slot = targets.slots_of(row);
+                for (std::size_t k = 0; k < targets.outputs; ++k)
+                    left[slot[k]] += w;
+            } else {
+                const double *y = targets.of(row);
+                for (std::size_t k = 0; k < targets.outputs; ++k)
+                    left[k] += w * (y[k] - node.centre[k]);
+            }
+        }
         std::size_t place() const { return targets.classes > 0 ? 1 : 0; }
         double offset() const { return targets.classes > 0 ? 0.0 : node.centre[0]; }
 

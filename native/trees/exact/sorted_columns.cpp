@@ -41,7 +41,8 @@ inline double number_of(std::uint64_t bits) {
     return std::bit_cast<double>(bits >> 63 ? bits & ~(std::uint64_t{1} << 63) : ~bits);
 }
 
-constexpr std::size_t small_column = 512; // for fewer rows, sorting by comparison is faster
+constexpr std::size_t memory_of_keys = 1 << 23; // bytes, of the columns read together
+constexpr std::size_t small_column = 512;       // for fewer rows, sorting by comparison is faster
 
 void sort_keys(std::vector<Key> &keys, std::vector<Key> &other) {
     if (keys.size() < small_column) {
@@ -71,9 +72,10 @@ void sort_keys(std::vector<Key> &keys, std::vector<Key> &other) {
 
 // The entries of one column from its sorted keys; rows that have no value come last.
 void write_column(SortedColumns &columns, std::size_t j, const std::vector<Key> &keys,
-                  const std::vector<std::uint32_t> &missing) {
+                  const std::vector<std::uint32_t> &missing, bool keep_values) {
     const std::size_t n = columns.n_rows;
     std::vector<double> &values = columns.values[j];
+    std::uint32_t n_values = 0;
     const auto put = [&](std::size_t place, std::uint32_t row, std::uint32_t code) {
         if (columns.ordered)
             columns.entries[j * n + place] = {row, code};
@@ -81,13 +83,23 @@ void write_column(SortedColumns &columns, std::size_t j, const std::vector<Key> 
             columns.codes[j * n + row] = code;
     };
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (i == 0 || keys[i].bits != keys[i - 1].bits)
-            values.push_back(number_of(keys[i].bits));
-        put(i, keys[i].row, static_cast<std::uint32_t>(values.size() - 1));
+        if (i == 0 || keys[i].bits != keys[i - 1].bits) {
+            ++n_values;
+            if (keep_values || columns.categorical[j])
+                values.push_back(number_of(keys[i].bits));
+        }
+        put(i, keys[i].row, n_values - 1);
     }
     for (std::size_t i = 0; i < missing.size(); ++i)
-        put(keys.size() + i, missing[i], static_cast<std::uint32_t>(values.size()));
+        put(keys.size() + i, missing[i], n_values);
+    columns.n_values[j] = n_values;
     values.shrink_to_fit();
+}
+
+void require_sizes(std::size_t n, std::size_t d) {
+    require(n >= 1 && d >= 1, "x must have rows and columns");
+    require(n < std::size_t{1} << 30, "trees take fewer than 2^30 rows");
+    require(d < std::size_t{1} << 29, "trees take fewer than 2^29 columns");
 }
 
 } // namespace
@@ -96,19 +108,22 @@ namespace trees {
 
 template <typename T>
 SortedColumns sort_columns(const StridedMatrix<const T> &x,
-                           const Vector<const std::uint8_t> &categorical, bool ordered,
-                           int threads) {
+                           const Vector<const std::uint8_t> &categorical, bool ordered, int threads,
+                           bool keep_values) {
     SortedColumns columns;
     const std::size_t n = x.shape(0), d = x.shape(1);
-    require(n >= 1 && d >= 1, "x must have rows and columns");
-    require(n < std::size_t{1} << 30, "trees take fewer than 2^30 rows");
-    require(d < std::size_t{1} << 29, "trees take fewer than 2^29 columns");
+    require_sizes(n, d);
     require(categorical.shape(0) == d, "categorical must have one entry per column");
     columns.n_rows = n;
     columns.n_columns = d;
     columns.ordered = ordered;
     columns.categorical.assign(categorical.data(), categorical.data() + d);
     columns.values.resize(d);
+    columns.n_values.resize(d);
+    if (!keep_values) {
+        columns.given = {x.data(), std::is_same_v<T, double>, x.stride(0), x.stride(1)};
+        columns.x = nb::cast(x);
+    }
     if (ordered)
         columns.entries.resize(n * d);
     else
@@ -120,7 +135,9 @@ SortedColumns sort_columns(const StridedMatrix<const T> &x,
     {
         nb::gil_scoped_release unlocked;
         const std::size_t workers = static_cast<std::size_t>(std::max(1, threads));
-        const std::size_t together = std::clamp<std::size_t>(d / (4 * workers), 1, 8);
+        const std::size_t fit = memory_of_keys / (n * sizeof(Key)) + 1;
+        const std::size_t together =
+            std::clamp<std::size_t>(std::min(fit, d / (4 * workers)), 1, 8);
         for_each_piece((d + together - 1) / together, threads, [&](std::size_t piece) {
             const std::size_t first = piece * together, last = std::min(d, first + together);
             std::vector<std::vector<Key>> keys(last - first);
@@ -141,7 +158,8 @@ SortedColumns sort_columns(const StridedMatrix<const T> &x,
             std::vector<Key> other;
             for (std::size_t j = first; j < last; ++j) {
                 sort_keys(keys[j - first], other);
-                write_column(columns, j, keys[j - first], missing[j - first]);
+                write_column(columns, j, keys[j - first], missing[j - first], keep_values);
+                keys[j - first] = std::vector<Key>();
             }
         });
         constexpr double most = 1 << 24; // a category set is a row of bits
@@ -154,10 +172,83 @@ SortedColumns sort_columns(const StridedMatrix<const T> &x,
     return columns;
 }
 
+template <typename T>
+SortedColumns sparse_columns(Vector<const std::int64_t> starts, Vector<const std::uint32_t> rows,
+                             Vector<const T> data, std::size_t n_rows, bool ordered, int threads) {
+    require(starts.shape(0) >= 1, "starts must bound every column");
+    const std::size_t n = n_rows, d = starts.shape(0) - 1, stored = data.shape(0);
+    require_sizes(n, d);
+    SortedColumns columns;
+    columns.n_rows = n;
+    columns.n_columns = d;
+    columns.ordered = ordered;
+    columns.sparse = true;
+    columns.categorical.assign(d, 0);
+    columns.values.resize(d);
+    columns.n_values.resize(d);
+    columns.zero.resize(d);
+    columns.starts.assign(starts.data(), starts.data() + d + 1);
+    require(rows.shape(0) == stored && columns.starts[0] == 0 && columns.starts[d] == stored &&
+                std::is_sorted(columns.starts.begin(), columns.starts.end()),
+            "starts must bound every column");
+    for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t k = columns.starts[j]; k < columns.starts[j + 1]; ++k)
+            require(rows.data()[k] < n &&
+                        (k == columns.starts[j] || rows.data()[k] > rows.data()[k - 1]),
+                    "rows of a column must be ascending numbers of rows");
+    columns.entries.resize(stored);
+
+    nb::gil_scoped_release unlocked;
+    constexpr std::size_t together = 256;
+    for_each_piece((d + together - 1) / together, threads, [&](std::size_t piece) {
+        std::vector<Key> keys, other;
+        std::vector<std::uint32_t> missing;
+        for (std::size_t j = piece * together; j < std::min(d, (piece + 1) * together); ++j) {
+            keys.clear();
+            missing.clear();
+            for (std::size_t k = columns.starts[j]; k < columns.starts[j + 1]; ++k) {
+                const auto value = static_cast<double>(data.data()[k]);
+                if (std::isnan(value))
+                    missing.push_back(rows.data()[k]);
+                else
+                    keys.push_back({ordered_bits(value), rows.data()[k]});
+            }
+            sort_keys(keys, other);
+            std::vector<double> &values = columns.values[j];
+            bool before_zero = keys.size() + missing.size() < n; // some row is zero
+            Entry *to = columns.entries.data() + columns.starts[j];
+            const auto put_zero = [&] {
+                columns.zero[j] = static_cast<std::uint32_t>(values.size());
+                values.push_back(0.0);
+                before_zero = false;
+            };
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+                const double value = number_of(keys[i].bits);
+                if (before_zero && value > 0.0)
+                    put_zero();
+                if (i == 0 || keys[i].bits != keys[i - 1].bits)
+                    values.push_back(value);
+                *to++ = {keys[i].row, static_cast<std::uint32_t>(values.size() - 1)};
+            }
+            if (before_zero)
+                put_zero();
+            for (const std::uint32_t row : missing)
+                *to++ = {row, static_cast<std::uint32_t>(values.size())};
+            columns.n_values[j] = static_cast<std::uint32_t>(values.size());
+            values.shrink_to_fit();
+        }
+    });
+    return columns;
+}
+
+template SortedColumns sparse_columns(Vector<const std::int64_t>, Vector<const std::uint32_t>,
+                                      Vector<const float>, std::size_t, bool, int);
+template SortedColumns sparse_columns(Vector<const std::int64_t>, Vector<const std::uint32_t>,
+                                      Vector<const double>, std::size_t, bool, int);
 template SortedColumns sort_columns(const StridedMatrix<const float> &,
-                                    const Vector<const std::uint8_t> &, bool, int);
+                                    const Vector<const std::uint8_t> &, bool, int, bool);
 template SortedColumns sort_columns(const StridedMatrix<const double> &,
-                                    const Vector<const std::uint8_t> &, bool, int);
+                                    const Vector<const std::uint8_t> &, bool, int, bool);
 
 } // namespace trees
 
@@ -165,7 +256,11 @@ namespace {
 
 template <typename T> void bind(nb::module_ &module) {
     module.def("sorted_columns", &trees::sort_columns<T>, nb::arg("x").noconvert(),
-               nb::arg("categorical"), nb::arg("ordered"), nb::arg("threads"));
+               nb::arg("categorical"), nb::arg("ordered"), nb::arg("threads"),
+               nb::arg("keep_values") = true);
+    module.def("sparse_columns", &trees::sparse_columns<T>, nb::arg("starts").noconvert(),
+               nb::arg("rows").noconvert(), nb::arg("data").noconvert(), nb::arg("n_rows"),
+               nb::arg("ordered"), nb::arg("threads"));
 }
 
 } // namespace

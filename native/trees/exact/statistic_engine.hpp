@@ -3,22 +3,22 @@
 // Exact splits read every column in the order of its codes. A node owns the same range [begin, end)
 // of every column. When it is split, the range of each column is partitioned stably, so the
 // children are in order again without sorting: O(rows × columns) per level. Random splits need no
-// order and read the codes by row. Columns are distributed over threads, each scanned by one. Below
-// a size that depends on the data alone, one thread grows the whole subtree of a node
+// order and read the codes by row. Of sparse columns a node owns one range of all stored entries,
+// ordered by column and code, which is partitioned in the same way: O(entries) per level. Columns
+// are distributed over threads, each scanned by one. Below a size that depends on the data alone,
+// one thread grows the whole subtree of a node
 // (`postponed`), and subtrees are distributed instead. Random numbers come from a seed of the node,
 // so neither the number of threads nor the order of growth changes a bit of the tree.
 #pragma once
 
 #include <atomic>
 #include <numeric>
+#include <span>
+#include <utility>
 
 #include "core/parallel.hpp"
-#include "trees/exact/random_split.hpp"
-#include "trees/exact/scan.hpp"
-#include "trees/exact/sorted_columns.hpp"
-#include "trees/exact/statistic_settings.hpp"
+#include "trees/exact/column_splits.hpp"
 #include "trees/field.hpp"
-#include "trees/tree.hpp"
 
 namespace thetahat::trees {
 
@@ -27,18 +27,14 @@ constexpr std::size_t shared_work = std::size_t{1} << 17;
 
 template <typename Measure> class StatisticEngine {
   public:
-    struct State {
-        Summary summary{};
-        double lower = -std::numeric_limits<double>::infinity(); // monotone bounds of its value
-        double upper = std::numeric_limits<double>::infinity();
-        std::uint64_t seed = 0;
-    };
+    using State = NodeState;
     using Open = Leaf<State>;
 
     StatisticEngine(Field &field, const Measure &measure, const Settings &settings,
                     std::size_t postpone_below, int threads)
         : field(field), columns(field.columns), measure(measure), settings(settings),
-          postpone_below(postpone_below), threads(threads) {}
+          splits(field.columns, measure, settings, field.weight), postpone_below(postpone_below),
+          threads(threads) {}
 
     std::vector<Open> postponed{};
     Open *start = nullptr; // where a subtree begins, else at all rows
@@ -50,6 +46,7 @@ template <typename Measure> class StatisticEngine {
             root.node = node;
         } else {
             root.end = field.rows.size();
+            root.state.last = field.sparse.size();
             root.state.seed = settings.seed;
         }
         describe(tree, root);
@@ -60,19 +57,24 @@ template <typename Measure> class StatisticEngine {
     void find(Tree &, Open &leaf) {
         if (leaf_stays(leaf) || postpone(leaf))
             return;
-        search(leaf, drawn_features(leaf));
+        search(leaf);
     }
 
     void find_both(Tree &, Open &left, Open &right) {
         const bool search_left = !leaf_stays(left), search_right = !leaf_stays(right);
         if (!search_left && !search_right)
             return;
-        if (columns.ordered)
+        if (columns.sparse)
+            left.state.last = right.state.first =
+                left.state.first + part_entries(field.sparse.data() + left.state.first,
+                                                right.state.last - left.state.first,
+                                                field.goes_left.data(), kept);
+        else if (columns.ordered)
             divide_columns(left, right);
         if (search_left && !postpone(left))
-            search(left, drawn_features(left));
+            search(left);
         if (search_right && !postpone(right))
-            search(right, drawn_features(right));
+            search(right);
     }
 
     void divide(Tree &tree, Open &parent, Open &left, Open &right) {
@@ -93,6 +95,8 @@ template <typename Measure> class StatisticEngine {
         left.begin = parent.begin;
         left.end = right.begin = parent.begin + n_left;
         right.end = parent.end;
+        left.state.first = parent.state.first;
+        right.state.last = parent.state.last;
         Random random(parent.state.seed);
         left.state.seed = random.next();
         right.state.seed = random.next();
@@ -107,13 +111,6 @@ template <typename Measure> class StatisticEngine {
     void close(Tree &, Open &) {}
 
   private:
-    struct Worker {
-        std::vector<double> scratch;
-        std::vector<Entry> entries;
-        std::vector<Category> categories;
-        DrawnRows drawn;
-    };
-
     // Mark the rows of a node that go left; returns the number of rows that have a value.
     std::size_t send(const Tree &, const Open &node) {
         const Split &split = node.split;
@@ -128,7 +125,14 @@ template <typename Measure> class StatisticEngine {
                                        ? split.left.holds(static_cast<std::uint32_t>(values[code]))
                                        : code <= split.code;
         };
-        if (columns.ordered) {
+        if (columns.sparse) {
+            for (std::size_t i = node.begin; i < node.end; ++i)
+                decide(field.rows[i], columns.zero[j]);
+            for (const SparseEntry &entry : stored(j, node)) {
+                present -= columns.zero[j] != missing;
+                decide(entry.row, entry.code);
+            }
+        } else if (columns.ordered) {
             const Entry *entries = stretch(j, node);
             for (std::size_t i = 0; i < node.n_rows(); ++i)
                 decide(entries[i].row, entries[i].code);
@@ -167,7 +171,7 @@ template <typename Measure> class StatisticEngine {
     }
 
     void tighten(Tree &tree, const Open &parent, Open &left, Open &right) const {
-        const int sign = monotone(parent.split.feature);
+        const int sign = splits.monotone(parent.split.feature);
         if (sign == 0)
             return;
         const std::size_t last = tree.width - 1;
@@ -177,10 +181,6 @@ template <typename Measure> class StatisticEngine {
         (sign > 0 ? right : left).state.lower = middle;
     }
 
-    int monotone(std::int32_t feature) const {
-        return settings.monotone.empty() ? 0 : settings.monotone[static_cast<std::size_t>(feature)];
-    }
-
     bool leaf_stays(const Open &leaf) const {
         const std::size_t n = leaf.n_rows();
         return leaf.state.summary.pure || n < settings.min_split || n < 2 * settings.min_leaf ||
@@ -188,7 +188,7 @@ template <typename Measure> class StatisticEngine {
     }
 
     bool postpone(const Open &leaf) {
-        if (leaf.n_rows() >= postpone_below)
+        if ((columns.sparse ? leaf.state.last - leaf.state.first : leaf.n_rows()) >= postpone_below)
             return false;
         postponed.push_back(leaf);
         return true;
@@ -199,9 +199,7 @@ template <typename Measure> class StatisticEngine {
                leaf.begin;
     }
 
-    int threads_for(std::size_t n_rows) const {
-        return n_rows * columns.n_columns < shared_work ? 1 : threads;
-    }
+    int threads_for(std::size_t n_cells) const { return n_cells < shared_work ? 1 : threads; }
 
     // work(worker, piece) for every piece, one worker per thread.
     template <typename Work> void share(std::size_t n, int n_workers, const Work &work) {
@@ -217,48 +215,80 @@ template <typename Measure> class StatisticEngine {
     void divide_columns(const Open &left, const Open &right) {
         const std::size_t n = right.end - left.begin;
         const bool from_root = left.depth == 1 && field.root_in_columns;
-        share(columns.n_columns, threads_for(n), [&](Worker &worker, std::size_t j) {
-            Entry *to = field.column(j) + left.begin;
-            const Entry *from = from_root ? columns.column(j) + left.begin : to;
-            // A column that is constant here is constant below, so its entries need no partition.
-            if (!from_root && from[0].code == from[n - 1].code)
-                return;
-            worker.entries.resize(std::max(worker.entries.size(), n));
-            Entry *kept = worker.entries.data();
-            const std::uint8_t *goes_left = field.goes_left.data();
-            std::size_t n_left = 0, n_right = 0;
-            for (std::size_t i = 0; i < n; ++i) {
-                const Entry entry = from[i];
-                const bool is_left = goes_left[entry.row];
-                to[n_left] = entry;
-                kept[n_right] = entry;
-                n_left += is_left;
-                n_right += !is_left;
-            }
-            std::copy_n(kept, n_right, to + n_left);
-        });
+        share(columns.n_columns, threads_for(n * columns.n_columns),
+              [&](SplitWorker &worker, std::size_t j) {
+                  Entry *to = field.column(j) + left.begin;
+                  const Entry *from = from_root ? columns.column(j) + left.begin : to;
+                  // A column that is constant here is constant below, so its entries need no
+                  // partition.
+                  if (!from_root && from[0].code == from[n - 1].code)
+                      return;
+                  worker.entries.resize(std::max(worker.entries.size(), n));
+                  Entry *kept = worker.entries.data();
+                  const std::uint8_t *goes_left = field.goes_left.data();
+                  std::size_t n_left = 0, n_right = 0;
+                  for (std::size_t i = 0; i < n; ++i) {
+                      const Entry entry = from[i];
+                      const bool is_left = goes_left[entry.row];
+                      to[n_left] = entry;
+                      kept[n_right] = entry;
+                      n_left += is_left;
+                      n_right += !is_left;
+                  }
+                  std::copy_n(kept, n_right, to + n_left);
+              });
+    }
+
+    // The entries of a node in column j, where columns are sparse.
+    std::span<const SparseEntry> stored(std::size_t j, const Open &leaf) const {
+        const auto first = field.sparse.begin() + static_cast<std::ptrdiff_t>(leaf.state.first),
+                   last = field.sparse.begin() + static_cast<std::ptrdiff_t>(leaf.state.last);
+        const auto found = std::ranges::equal_range(first, last, j, {}, &SparseEntry::column);
+        return {found.begin(), found.end()};
+    }
+
+    SparseColumn sparse_column(std::span<const SparseEntry> entries, const Open &leaf) const {
+        const std::size_t j = entries[0].column;
+        return {entries, leaf.n_rows(), columns.zero[j], columns.missing(j)};
     }
 
     // Columns to try: all, or the requested number of columns not constant in the node, at random.
-    const std::vector<std::uint32_t> &drawn_features(const Open &leaf) {
+    // The draws are undone afterwards, so that a node costs as much as it draws.
+    void draw_features(const Open &leaf) {
         const std::size_t d = columns.n_columns;
-        drawn.resize(d);
-        std::iota(drawn.begin(), drawn.end(), 0u);
-        if (settings.max_features >= d)
-            return drawn;
-        Random random(leaf.state.seed ^ 0x5851F42D4C957F2DULL);
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < d && kept < settings.max_features; ++i) {
-            std::swap(drawn[i], drawn[i + random.below(d - i)]);
-            if (!constant(drawn[i], leaf))
-                std::swap(drawn[kept++], drawn[i]);
+        features.clear();
+        if (settings.max_features >= d) {
+            features.resize(d);
+            std::iota(features.begin(), features.end(), 0u);
+            return;
         }
-        drawn.resize(kept);
-        return drawn;
+        if (order.empty()) {
+            order.resize(d);
+            std::iota(order.begin(), order.end(), 0u);
+        }
+        Random random(leaf.state.seed ^ 0x5851F42D4C957F2DULL);
+        swaps.clear();
+        const auto swap = [&](std::size_t a, std::size_t b) {
+            std::swap(order[a], order[b]);
+            swaps.emplace_back(a, b);
+        };
+        for (std::size_t i = 0; i < d && features.size() < settings.max_features; ++i) {
+            swap(i, i + random.below(d - i));
+            if (constant(order[i], leaf))
+                continue;
+            swap(features.size(), i);
+            features.push_back(order[features.size()]);
+        }
+        for (std::size_t k = swaps.size(); k-- > 0;)
+            std::swap(order[swaps[k].first], order[swaps[k].second]);
     }
 
     bool constant(std::size_t j, const Open &leaf) {
         const std::size_t n = leaf.n_rows();
+        if (columns.sparse) {
+            const std::span<const SparseEntry> entries = stored(j, leaf);
+            return entries.empty() || sparse_column(entries, leaf).constant();
+        }
         if (columns.ordered) {
             const Entry *entries = stretch(j, leaf);
             return entries[0].code == entries[n - 1].code;
@@ -268,27 +298,15 @@ template <typename Measure> class StatisticEngine {
         return std::all_of(rows, rows + n, [&](std::uint32_t row) { return codes[row] == first; });
     }
 
-    void search(Open &leaf, const std::vector<std::uint32_t> &features) {
-        found.assign(features.size(), Split{});
-        share(features.size(), threads_for(leaf.n_rows()), [&](Worker &worker, std::size_t k) {
-            worker.scratch.resize(measure.scratch(leaf.state.summary));
-            const std::size_t j = features[k];
-            if (!constant(j, leaf))
-                found[k] =
-                    columns.ordered ? best_split(worker, j, leaf) : random_split(worker, j, leaf);
-        });
-        std::uint64_t turn = 0;
-        for (Split &split : found) {
-            if (!split.exists())
-                continue;
-            // Its position in a random order of the columns, which depends on the node.
-            const auto column = static_cast<std::uint64_t>(split.feature);
-            const std::uint64_t place = Random(leaf.state.seed ^ ((column + 1) << 32)).next();
-            const bool tied = settings.random_ties && split.gain == leaf.split.gain;
-            if (!leaf.split.exists() || (tied ? place > turn : better(split, leaf.split))) {
-                leaf.split = std::move(split);
-                turn = place;
-            }
+    void search(Open &leaf) {
+        if (columns.sparse)
+            search_sparse(leaf);
+        else {
+            draw_features(leaf);
+            search_in(leaf, features.size(), 1, leaf.n_rows() * columns.n_columns,
+                      [&](SplitWorker &worker, std::size_t k) {
+                          return split_along(worker, features[k], leaf);
+                      });
         }
         // Rounding may make a gain of 0 slightly negative.
         constexpr double rounding = std::numeric_limits<double>::epsilon();
@@ -298,100 +316,80 @@ template <typename Measure> class StatisticEngine {
             leaf.split = Split{};
     }
 
-    Limits limits(std::size_t j, const Open &leaf) const {
-        return {settings.min_leaf, settings.min_weight, monotone(static_cast<std::int32_t>(j)),
-                leaf.state.lower, leaf.state.upper};
-    }
-
-    // The split that belongs to a score, of which `share` counts; the caller sets its place.
-    Split scored(const Found &best, std::size_t j, const Open &leaf, double share = 1.0) const {
-        const Summary &summary = leaf.state.summary;
-        Split split;
-        const double gain = share * measure.unit() * (best.score - measure.base(summary));
-        split.gain = rounded_gain(gain, summary.spread()) / field.weight;
-        split.feature = static_cast<std::int32_t>(j);
-        split.missing_left = best.missing_left;
-        split.categorical = columns.categorical[j];
-        return split;
-    }
-
-    Split best_split(Worker &worker, std::size_t j, const Open &leaf) {
-        const Entry *entries = stretch(j, leaf);
-        const std::size_t n = leaf.n_rows();
-        const Summary &summary = leaf.state.summary;
-        const double rounding = summary.spread() / measure.unit() * 0x1p-30;
-        auto running = measure.running(summary, worker.scratch.data());
-        const std::uint32_t missing = columns.missing(j);
-        if (!columns.categorical[j]) {
-            const Found best = scan_values(running, entries, n, missing, limits(j, leaf),
-                                           summary.weight, rounding);
-            if (!best.exists())
-                return {};
-            Split split = scored(best, j, leaf);
-            split.code = entries[best.place].code;
-            const bool last = best.place + 1 == n || entries[best.place + 1].code == missing;
-            split.threshold = last ? std::numeric_limits<double>::infinity()
-                                   : between(columns.values[j][split.code],
-                                             columns.values[j][entries[best.place + 1].code]);
-            return split;
+    // The columns that have entries in the node; the others are constant.
+    void search_sparse(Open &leaf) {
+        stretches.clear();
+        if (settings.max_features < columns.n_columns) {
+            draw_features(leaf);
+            for (const std::uint32_t j : features)
+                stretches.push_back(stored(j, leaf));
+        } else {
+            const SparseEntry *entries = field.sparse.data();
+            for (std::size_t i = leaf.state.first, first = i; i < leaf.state.last; first = i) {
+                while (i < leaf.state.last && entries[i].column == entries[first].column)
+                    ++i;
+                stretches.emplace_back(entries + first, i - first);
+            }
         }
-        std::vector<Category> &categories = worker.categories;
-        categories.clear();
-        for (std::size_t i = 0; i < n && entries[i].code != missing; ++i) {
-            if (categories.empty() || entries[i].code != categories.back().code)
-                categories.push_back({i, i, entries[i].code, 0.0});
-            ++categories.back().end;
-        }
-        const bool alone = !settings.category_subsets || !measure.ordered();
-        const Found best = scan_categories(running, entries, n, categories, alone, limits(j, leaf),
-                                           summary.weight, rounding);
-        if (!best.exists())
+        search_in(leaf, stretches.size(), 64, leaf.state.last - leaf.state.first,
+                  [&](SplitWorker &worker, std::size_t k) -> Split {
+                      const SparseColumn column = sparse_column(stretches[k], leaf);
+                      const std::size_t j = stretches[k][0].column;
+                      if (column.constant())
+                          return {};
+                      return columns.ordered ? splits.best(worker, j, column, leaf.state)
+                                             : splits.random(worker, j, column, leaf.state);
+                  });
+    }
+
+    Split split_along(SplitWorker &worker, std::size_t j, const Open &leaf) {
+        if (constant(j, leaf))
             return {};
-        Split split = scored(
-            best, j, leaf, alone ? 1.0 : real_share(measure.targets, categories, entries, summary));
-        split.code = categories[best.place].code;
-        for (std::size_t c = alone ? best.place : 0; c <= best.place; ++c)
-            split.left.add(static_cast<std::uint32_t>(columns.values[j][categories[c].code]));
-        return split;
-    }
-
-    // A number between two values: low ≤ t < high.
-    double between(double low, double high) const {
-        const double middle = 0.5 * low + 0.5 * high;
-        return !settings.at_values && middle >= low && middle < high ? middle : low;
-    }
-
-    Split random_split(Worker &worker, std::size_t j, const Open &leaf) {
-        Random random(leaf.state.seed ^ (j + 1) * 0xD1342543DE82EF95ULL);
-        const std::uint32_t *rows = field.rows.data() + leaf.begin;
         const std::size_t n = leaf.n_rows();
-        Split drawn = draw_split(random, columns, j, rows, n, worker.drawn);
-        const std::vector<std::uint32_t> &left = worker.drawn.rows;
-        const std::size_t n_left = worker.drawn.n_left;
-        if (n_left < settings.min_leaf || n - n_left < settings.min_leaf)
-            return {};
-        const Summary &summary = leaf.state.summary;
-        auto running = measure.running(summary, worker.scratch.data());
-        running.start();
-        for (std::size_t i = 0; i < n_left; ++i)
-            running.add(left[i]);
-        const Limits limit = limits(j, leaf);
-        Best<decltype(running)> best(running, limit, summary.weight, 0.0);
-        best.offer(0, drawn.missing_left);
-        if (!best.found.exists())
-            return {};
-        drawn.gain = scored(best.found, j, leaf).gain;
-        return drawn;
+        return columns.ordered
+                   ? splits.best(worker, j, stretch(j, leaf), n, leaf.state)
+                   : splits.random(worker, j, field.rows.data() + leaf.begin, n, leaf.state);
+    }
+
+    // The best of the splits k < n, `together` of them at a time.
+    template <typename SplitOf>
+    void search_in(Open &leaf, std::size_t n, std::size_t together, std::size_t n_cells,
+                   const SplitOf &split_of) {
+        found.assign((n + together - 1) / together, Split{});
+        share(found.size(), threads_for(n_cells), [&](SplitWorker &worker, std::size_t piece) {
+            worker.scratch.resize(measure.scratch(leaf.state.summary));
+            for (std::size_t k = piece * together; k < std::min(n, (piece + 1) * together); ++k)
+                keep_better(found[piece], split_of(worker, k), leaf);
+        });
+        for (Split &split : found)
+            keep_better(leaf.split, std::move(split), leaf);
+    }
+
+    void keep_better(Split &best, Split &&split, const Open &leaf) const {
+        if (!split.exists())
+            return;
+        // The position of a column in a random order, which depends on the node.
+        const auto turn = [&](const Split &of) {
+            const auto column = static_cast<std::uint64_t>(of.feature);
+            return Random(leaf.state.seed ^ ((column + 1) << 32)).next();
+        };
+        const bool tied = settings.random_ties && split.gain == best.gain;
+        if (!best.exists() || (tied ? turn(split) > turn(best) : better(split, best)))
+            best = std::move(split);
     }
 
     Field &field;
     const SortedColumns &columns;
     const Measure &measure;
     const Settings &settings;
+    ColumnSplits<Measure> splits;
     std::size_t postpone_below;
     int threads;
-    std::vector<Worker> workers{};
-    std::vector<std::uint32_t> drawn{};
+    std::vector<SplitWorker> workers{};
+    std::vector<std::uint32_t> features{}, order{}; // columns to try; all columns
+    std::vector<std::pair<std::size_t, std::size_t>> swaps{};
+    std::vector<std::span<const SparseEntry>> stretches{};
+    std::vector<SparseEntry> kept{};
     std::vector<Split> found{};
 };
 

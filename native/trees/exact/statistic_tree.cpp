@@ -49,23 +49,30 @@ void grow_with(Field &field, const Measure &measure, const Settings &settings, c
                Tree &tree) {
     using Engine = StatisticEngine<Measure>;
     const bool whole = growth.best_first || growth.max_leaves < field.rows.size();
-    const std::size_t postpone_below = whole ? 0 : shared_work / field.columns.n_columns + 1;
+    const std::size_t postpone_below = whole ? 0
+                                       : field.columns.sparse
+                                           ? shared_work
+                                           : shared_work / field.columns.n_columns + 1;
     Engine engine(field, measure, settings, postpone_below, settings.threads);
     grow(engine, tree, growth);
 
     auto &roots = engine.postponed;
     std::vector<Tree> branches(roots.size(), Tree{tree.width});
-    for_each_piece(roots.size(), settings.threads, [&](std::size_t b) {
+    const std::size_t workers = std::min<std::size_t>(roots.size(), settings.threads);
+    std::atomic<std::size_t> next{0};
+    for_each_piece(workers, settings.threads, [&](std::size_t) {
         Engine below(field, measure, settings, 0, 1);
-        below.start = &roots[b];
-        grow(below, branches[b], growth);
+        for (std::size_t b = next++; b < roots.size(); b = next++) {
+            below.start = &roots[b];
+            grow(below, branches[b], growth);
+        }
     });
     for (std::size_t b = 0; b < roots.size(); ++b)
         graft(tree, roots[b].node, std::move(branches[b]));
 }
 
 // Rows of positive weight, and the columns without the other rows.
-void enter_rows(Field &field, const Targets &targets, int threads) {
+void enter_rows(Field &field, const Targets &targets, int threads, Entry *own) {
     const SortedColumns &columns = field.columns;
     const std::size_t n = columns.n_rows;
     field.rows.reserve(n);
@@ -73,8 +80,26 @@ void enter_rows(Field &field, const Targets &targets, int threads) {
         if (targets.weight(row) > 0.0)
             field.rows.push_back(row);
     field.goes_left.assign(n, 0);
+    if (columns.sparse) {
+        field.sparse.reserve(columns.entries.size());
+        for (std::uint32_t j = 0; j < columns.n_columns; ++j)
+            for (const Entry &entry : columns.stored(j))
+                if (targets.weight(entry.row) > 0.0)
+                    field.sparse.push_back({j, entry.row, entry.code});
+        return;
+    }
     if (!columns.ordered)
         return;
+    field.own = own;
+    if (own) {
+        field.root_in_columns = false;
+        for_each_piece(field.rows.size() < n ? columns.n_columns : 0, threads, [&](std::size_t j) {
+            (void)std::remove_if(field.column(j), field.column(j) + n, [&](const Entry &entry) {
+                return !(targets.weight(entry.row) > 0.0);
+            });
+        });
+        return;
+    }
     field.root_in_columns = field.rows.size() == n;
     // Not initialised, so that a stump, which does not use it, does not touch the memory.
     field.entries = std::make_unique_for_overwrite<Entry[]>(n * columns.n_columns);
@@ -87,9 +112,9 @@ void enter_rows(Field &field, const Targets &targets, int threads) {
 }
 
 Tree grow_on(const SortedColumns &columns, const Targets &targets, const std::string &criterion,
-             const Settings &settings, const Growth &growth) {
+             const Settings &settings, const Growth &growth, Entry *own) {
     Field field(columns);
-    enter_rows(field, targets, settings.threads);
+    enter_rows(field, targets, settings.threads, own);
     Tree tree{targets.width()};
     const auto grow_by = [&](const auto &measure) {
         grow_with(field, measure, settings, growth, tree);
@@ -131,14 +156,16 @@ void enter_classes(Targets &targets, std::size_t n) {
     }
 }
 
-nb::tuple grow_statistic_tree(const SortedColumns &columns, Matrix<const double> y,
+nb::tuple grow_statistic_tree(SortedColumns &columns, Matrix<const double> y,
                               Vector<const double> weight, const std::string &criterion,
                               std::size_t n_classes, std::size_t max_depth, std::size_t max_leaves,
                               bool best_first, std::size_t min_split, std::size_t min_leaf,
                               double min_weight, double min_decrease, double min_gain,
                               std::size_t max_features, bool at_values, bool category_subsets,
                               Vector<const std::int8_t> monotone, std::uint64_t seed, int threads,
-                              bool random_ties) {
+                              bool random_ties, bool use_up) {
+    require(columns.sparse || !columns.ordered || !columns.entries.empty(),
+            "another tree has used up these columns");
     const std::size_t n = columns.n_rows, d = columns.n_columns;
     require(y.shape(0) == n && y.shape(1) >= 1, "y must have one row per row of the columns");
     require(weight.shape(0) == n || weight.shape(0) == 0,
@@ -190,7 +217,11 @@ nb::tuple grow_statistic_tree(const SortedColumns &columns, Matrix<const double>
     Tree tree;
     {
         nb::gil_scoped_release unlocked;
-        tree = grow_on(columns, targets, criterion, settings, growth);
+        const bool own = use_up && columns.ordered && !columns.sparse;
+        tree = grow_on(columns, targets, criterion, settings, growth,
+                       own ? columns.entries.data() : nullptr);
+        if (own)
+            columns.entries = {};
     }
     return as_arrays(tree);
 }
@@ -204,7 +235,8 @@ void bind_statistic_tree(nb::module_ &module) {
                nb::arg("min_split"), nb::arg("min_leaf"), nb::arg("min_weight"),
                nb::arg("min_decrease"), nb::arg("min_gain"), nb::arg("max_features"),
                nb::arg("at_values"), nb::arg("category_subsets"), nb::arg("monotone"),
-               nb::arg("seed"), nb::arg("threads"), nb::arg("random_ties") = false);
+               nb::arg("seed"), nb::arg("threads"), nb::arg("random_ties") = false,
+               nb::arg("use_up") = false);
 }
 
 } // namespace thetahat

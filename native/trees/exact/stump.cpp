@@ -71,7 +71,7 @@ void cut_column(const SortedColumns &columns, std::size_t j, std::size_t width, 
 StumpBins stump_bins(const SortedColumns &columns, Vector<const std::uint8_t> classes,
                      int threads) {
     const std::size_t n = columns.n_rows, d = columns.n_columns;
-    require(columns.ordered, "stumps need columns with their rows in order");
+    require(columns.ordered && !columns.sparse, "stumps need columns with their rows in order");
     require(classes.shape(0) == n, "there must be one class per row");
     StumpBins bins;
     bins.n_rows = n;

@@ -63,7 +63,7 @@ ForestColumns ranked_columns(StridedMatrix<const T> x, Vector<const std::uint32_
                              Vector<const std::uint8_t> categorical, int threads) {
     ForestColumns columns = described(x, n_categories, categorical);
     const std::size_t n = columns.n_rows, d = columns.n_columns;
-    SortedColumns sorted = sort_columns(x, categorical, false, threads);
+    SortedColumns sorted = sort_columns(x, categorical, false, threads, false);
     bool known = true;
     for (std::size_t j = 0; j < d; ++j) {
         const std::vector<double> &values = sorted.values[j];
@@ -120,7 +120,70 @@ ForestColumns value_columns(StridedMatrix<const T> x, Vector<const std::uint32_t
     return columns;
 }
 
+// Of sparse rows: the values, ranks of the values or, with `cuts`, bins.
+template <typename T>
+ForestColumns sparse_forest_columns(Vector<const std::int64_t> starts,
+                                    Vector<const std::uint32_t> rows, Vector<const T> data,
+                                    std::size_t n_rows, bool as_values, Vector<const double> cuts,
+                                    Vector<const std::int64_t> cut_offsets, int threads) {
+    ForestColumns columns;
+    columns.sparse = std::make_unique<SparseData>();
+    SparseData &held = *columns.sparse;
+    held.sorted = sparse_columns(starts, rows, data, n_rows, !as_values, threads);
+    const SortedColumns &sorted = held.sorted;
+    const std::size_t n = columns.n_rows = n_rows, d = columns.n_columns = sorted.n_columns;
+    require(cut_offsets.shape(0) == 0 || cut_offsets.shape(0) == d + 1,
+            "cut_offsets must be empty or bound the cuts of every column");
+    columns.categorical.assign(d, 0);
+    columns.n_codes.assign(d, 0);
+    held.has_missing.assign(d, 0);
+    held.row_starts.assign(n + 1, 0);
+    for (const Entry &entry : sorted.entries)
+        ++held.row_starts[entry.row + 1];
+    for (std::size_t i = 0; i < n; ++i)
+        held.row_starts[i + 1] += held.row_starts[i];
+    held.by_row.resize(sorted.entries.size());
+    std::vector<std::size_t> next(held.row_starts.begin(), held.row_starts.end() - 1);
+    for (std::uint32_t j = 0; j < d; ++j) {
+        for (const Entry &entry : sorted.stored(j)) {
+            held.by_row[next[entry.row]++] = {j, entry.row, entry.code};
+            held.has_missing[j] |= entry.code == sorted.missing(j);
+        }
+        if (!as_values)
+            columns.n_codes[j] = sorted.missing(j);
+        if (cut_offsets.shape(0) == 0)
+            continue;
+        const std::int64_t begin = cut_offsets.data()[j], end = cut_offsets.data()[j + 1];
+        require(0 <= begin && begin <= end && end - begin < 255 &&
+                    static_cast<std::size_t>(end) <= cuts.shape(0),
+                "a column has at most 254 cuts");
+        std::vector<std::uint8_t> &bins = held.bins.emplace_back();
+        for (const double value : sorted.values[j])
+            bins.push_back(static_cast<std::uint8_t>(
+                std::lower_bound(cuts.data() + begin, cuts.data() + end, value) -
+                (cuts.data() + begin)));
+        columns.n_codes[j] = static_cast<std::uint32_t>(end - begin + 1);
+    }
+    const auto view = [&](auto cell) {
+        return SparseColumns<decltype(cell)>{&held,
+                                             n,
+                                             d,
+                                             columns.n_codes.data(),
+                                             columns.categorical.data(),
+                                             held.has_missing.data()};
+    };
+    if (as_values)
+        columns.view = view(double{});
+    else
+        columns.view = view(std::uint32_t{});
+    return columns;
+}
+
 template <typename T> void bind(nb::module_ &module) {
+    module.def("sparse_forest_columns", &sparse_forest_columns<T>, nb::arg("starts").noconvert(),
+               nb::arg("rows").noconvert(), nb::arg("data").noconvert(), nb::arg("n_rows"),
+               nb::arg("as_values"), nb::arg("cuts").noconvert(),
+               nb::arg("cut_offsets").noconvert(), nb::arg("threads"));
     module.def("binned_columns", &binned_columns<T>, nb::arg("x").noconvert(), nb::arg("codes"),
                nb::arg("n_codes"), nb::arg("categorical"));
     module.def("ranked_columns", &ranked_columns<T>, nb::arg("x").noconvert(),

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
 #include "core/views.hpp"
 #include "trees/coded_columns.hpp"
+#include "trees/forest/sparse_cells.hpp"
 #include "trees/forest/value_columns.hpp"
 
 namespace thetahat::trees {
@@ -20,7 +22,11 @@ struct ForestColumns {
     nb::object bins = nb::none();       // keeps the array of codes alive, if they are bins
     nb::object x = nb::none();          // keeps the rows alive in their original layout
 
-    std::variant<ValueColumns, CodedColumns<std::uint8_t>, CodedColumns<std::uint32_t>> view{};
+    std::unique_ptr<SparseData> sparse{};
+
+    std::variant<ValueColumns, CodedColumns<std::uint8_t>, CodedColumns<std::uint32_t>,
+                 SparseColumns<std::uint32_t>, SparseColumns<double>>
+        view{};
 };
 
 } // namespace thetahat::trees

@@ -6,7 +6,7 @@
 namespace thetahat::trees {
 
 template <typename Statistics, typename Criterion>
-using Search = SplitSearch<std::uint8_t, Statistics, Criterion>;
+using Search = SplitSearch<CodedColumns<std::uint8_t>, Statistics, Criterion>;
 
 template <>
 std::vector<GrownTree> grow_all(const CodedColumns<std::uint8_t> &columns,

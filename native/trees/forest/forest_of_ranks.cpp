@@ -6,7 +6,7 @@
 namespace thetahat::trees {
 
 template <typename Statistics, typename Criterion>
-using Search = SplitSearch<std::uint32_t, Statistics, Criterion>;
+using Search = SplitSearch<CodedColumns<std::uint32_t>, Statistics, Criterion>;
 
 template <>
 std::vector<GrownTree> grow_all(const CodedColumns<std::uint32_t> &columns,

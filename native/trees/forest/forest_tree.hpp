@@ -17,6 +17,7 @@
 #include "trees/forest/leaf_answers.hpp"
 #include "trees/forest/local_ranks.hpp"
 #include "trees/forest/node_block.hpp"
+#include "trees/forest/sparse_cells.hpp"
 #include "trees/prediction/walk.hpp"
 #include "trees/random.hpp"
 
@@ -33,6 +34,7 @@ template <typename Search, typename Answer> class ForestTree {
         std::size_t n_copies = 0; // number of blocks used; the last one holds the cells
         Bounds bounds{};
         double decrease = 0.0; // of impurity by its split, times its weight
+        EntryRange entries{};  // where the columns are sparse
     };
     using Open = Leaf<State>;
 
@@ -40,7 +42,7 @@ template <typename Search, typename Answer> class ForestTree {
     ForestTree(const Columns &columns, const Statistics &statistics, const Criterion &criterion,
                const Answer &answer, const ForestRules &rules)
         : columns_(columns), statistics_(statistics), answer_(answer), rules_(rules),
-          search_(columns, statistics, criterion, rules),
+          search_(columns, statistics, criterion, rules), sparse_(columns),
           ranks_(Columns::ranked
                      ? 1 + *std::max_element(columns.n_codes, columns.n_codes + columns.n_columns)
                      : 0) {
@@ -49,6 +51,7 @@ template <typename Search, typename Answer> class ForestTree {
             blocks_.push_back({std::min(size.rows, size.bytes / width), {}});
         // Copying is faster if the levels below read more cells than the copy.
         const bool pays =
+            !Columns::sparse &&
             rules.max_features * std::bit_width(blocks_.back().most_rows) > rules.features_per_tree;
         if (rules.growth.best_first || !pays || !columns.fits_blocks())
             blocks_.clear();
@@ -70,6 +73,8 @@ template <typename Search, typename Answer> class ForestTree {
         rows_.resize(numbers_.size());
         for (std::size_t i = 0; i < numbers_.size(); ++i)
             rows_.put(i, statistics_.row(numbers_[i], weights[numbers_[i]]));
+        if constexpr (Columns::sparse)
+            sparse_.start(numbers_);
         grown_ = GrownTree{};
         grown_.gains.assign(columns_.n_columns, 0.0);
         closed_.clear();
@@ -96,6 +101,9 @@ template <typename Search, typename Answer> class ForestTree {
         if (!node.open(rows_.stretch(leaf.begin, m), min_weight, leaf.state.bounds) ||
             node.weight() < 2.0 * min_weight)
             return;
+        if constexpr (Columns::sparse)
+            sparse_.copy_if_fewer(numbers_, leaf.begin, leaf.end, rules_.max_features,
+                                  leaf.state.entries);
         Candidate best;
         bool some_vary = false;
         for (std::size_t k = 0; k < features_.size() && (k < rules_.max_features || !some_vary);
@@ -125,7 +133,13 @@ template <typename Search, typename Answer> class ForestTree {
         std::size_t middle = parent.begin;
         with_cells(parent, j, [&](const auto &cell, std::uint32_t n_codes) {
             Columns::with_rule(split, n_codes, [&](const auto &goes_left) {
-                middle = part(parent, [=](std::size_t i) { return goes_left(cell(i)); });
+                if constexpr (Columns::sparse) {
+                    sides_.assign(parent.n_rows(), goes_left(cell.zero));
+                    for (std::size_t k = 0; k < cell.n; ++k)
+                        sides_[cell.place[k]] = goes_left(cell.cell[k]);
+                    middle = part(parent, [&](std::size_t i) { return sides_[i]; });
+                } else
+                    middle = part(parent, [=](std::size_t i) { return goes_left(cell(i)); });
             });
         });
         // Not earlier, because the split refers to the previous cells.
@@ -138,6 +152,11 @@ template <typename Search, typename Answer> class ForestTree {
         left.end = right.begin = middle;
         right.end = parent.end;
         left.state = right.state = parent.state;
+        if constexpr (Columns::sparse) {
+            sparse_.part(parent.state.entries, parent.begin, sides_, left.state.entries,
+                         right.state.entries);
+            sparse_.place(numbers_, parent.begin, parent.end);
+        }
         if (rules_.monotone)
             bound(parent, left, right);
         grown_.gains[j] += parent.state.decrease;
@@ -170,6 +189,17 @@ template <typename Search, typename Answer> class ForestTree {
 
     // use(cell, n_codes) with the cells of the leaf's rows in column j.
     template <typename Use> void with_cells(const Open &leaf, std::uint32_t j, const Use &use) {
+        if constexpr (Columns::sparse) {
+            sparse_.with_cells(j, leaf.begin, leaf.end, leaf.state.entries,
+                               leaf.n_rows() <= rules_.exact_rows, use);
+            return;
+        } else {
+            with_dense_cells(leaf, j, use);
+        }
+    }
+
+    template <typename Use>
+    void with_dense_cells(const Open &leaf, std::uint32_t j, const Use &use) {
         const std::uint32_t *number = numbers_.data() + leaf.begin;
         const auto of = [&](const auto *column, std::uint32_t n_codes) {
             use([=](std::size_t i) { return column[number[i]]; }, n_codes);
@@ -195,6 +225,13 @@ template <typename Search, typename Answer> class ForestTree {
 
     // From here on the rows of the leaf are numbered within the block.
     void copy_to(NodeBlock<Cell> &block, Open &leaf) {
+        if constexpr (Columns::sparse)
+            return;
+        else
+            copy_cells(block, leaf);
+    }
+
+    void copy_cells(NodeBlock<Cell> &block, Open &leaf) {
         const std::size_t n = leaf.n_rows();
         block.resize(n, drawn_.size());
         for (std::size_t i = 0; i < n; ++i)
@@ -313,6 +350,11 @@ template <typename Search, typename Answer> class ForestTree {
     const Answer &answer_;
     const ForestRules &rules_;
     Search search_;
+    struct NoEntries {
+        explicit NoEntries(const Columns &) {}
+    };
+    std::conditional_t<Columns::sparse, SparseNodes<Cell>, NoEntries> sparse_;
+    std::vector<std::uint8_t> sides_{}; // of the rows of a node, where the columns are sparse
     Random random_{0};
     LocalRanks ranks_;
     double total_ = 0.0;

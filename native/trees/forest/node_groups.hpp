@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trees/forest/occupied.hpp"
+#include "trees/forest/sparse_cells.hpp"
 #include "trees/random.hpp"
 #include "trees/row_statistics.hpp"
 
@@ -31,9 +32,36 @@ template <typename Code, typename Statistics> struct NodeGroups {
           occupied_(most_codes), bins_(most_codes * stride_, 0.0),
           bin_rows_(count_rows ? most_codes : 0, 0u) {}
 
+    // The same, of sparse cells: the sums of the zeros are those of the node, `all`, less the
+    // others.
+    void count(const Stretch &of, const std::vector<double> &all, std::uint32_t n_codes,
+               const SparseCells<std::uint32_t> &cells) {
+        double *bins = bins_.data();
+        stored_.assign(stride_, 0.0);
+        for (std::size_t k = 0; k < cells.n; ++k) {
+            occupied_.mark(cells.cell[k]);
+            statistics_.add(bins + cells.cell[k] * stride(), of[cells.place[k]]);
+            statistics_.add(stored_.data(), of[cells.place[k]]);
+        }
+        if (cells.n_zeros > 0) {
+            occupied_.mark(cells.zero);
+            for (std::size_t k = 0; k < stride_; ++k)
+                bins[cells.zero * stride_ + k] += all[k] - stored_[k];
+        }
+        if (!bin_rows_.empty()) {
+            for (std::size_t k = 0; k < cells.n; ++k)
+                ++bin_rows_[cells.cell[k]];
+            if (cells.n_zeros > 0)
+                bin_rows_[cells.zero] += static_cast<std::uint32_t>(cells.n_zeros);
+        }
+        n = n_missing = 0;
+        occupied_.drain(n_codes + 1, [&](std::uint32_t at) { take_bin(at, at == n_codes); });
+    }
+
     // The groups of a column whose codes of the node's rows are `code(i)`; n_codes means missing.
     template <typename CodeOf>
-    void count(const Stretch &of, std::uint32_t n_codes, const CodeOf &code) {
+    void count(const Stretch &of, const std::vector<double> &, std::uint32_t n_codes,
+               const CodeOf &code) {
         double *bins = bins_.data();
         const bool crowded = of.size() >= n_codes; // then reading every bin is faster
         for (std::size_t i = 0; i < of.size(); ++i) {
@@ -121,7 +149,7 @@ template <typename Code, typename Statistics> struct NodeGroups {
     const Statistics &statistics_;
     std::size_t stride_;
     Occupied<sizeof(Code) == 1> occupied_;
-    std::vector<double> bins_;
+    std::vector<double> bins_, stored_{};
     std::vector<std::uint32_t> bin_rows_;
 };
 

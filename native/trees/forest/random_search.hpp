@@ -13,14 +13,15 @@
 #include <vector>
 
 #include "trees/exact/random_rules.hpp"
+#include "trees/forest/sparse_cells.hpp"
 #include "trees/forest/value_columns.hpp"
 #include "trees/node_sums.hpp"
 
 namespace thetahat::trees {
 
-template <typename Statistics_, typename Criterion> class RandomSearch {
+template <typename Columns_, typename Statistics_, typename Criterion> class RandomSearch {
   public:
-    using Columns = ValueColumns;
+    using Columns = Columns_;
     using Statistics = Statistics_;
 
     RandomSearch(const Columns &columns, const Statistics &statistics, const Criterion &criterion,
@@ -46,6 +47,57 @@ template <typename Statistics_, typename Criterion> class RandomSearch {
             return consider_categories(n_codes, value, random, found, best);
         const auto [low, high] = extremes(value);
         const std::size_t absent = columns_.has_missing[j] ? n_missing() : 0;
+        if (!draw(random, low, high, absent, m, found))
+            return false;
+        const double t = found.threshold;
+        if (found.missing_left)
+            keep_if_better([t](const auto &x) { return (x <= t) | (x != x); }, found, best);
+        else
+            keep_if_better([t](const auto &x) { return x <= t; }, found, best);
+        return true;
+    }
+
+    // The same, of sparse cells.
+    bool consider(std::uint32_t j, std::uint32_t, const SparseCells<double> &cells, Random &random,
+                  Candidate &best) {
+        double low = cells.n_zeros > 0 ? 0.0 : std::numeric_limits<double>::infinity(),
+               high = cells.n_zeros > 0 ? 0.0 : -low;
+        std::size_t absent = 0;
+        for (std::size_t k = 0; k < cells.n; ++k) {
+            const double x = cells.cell[k];
+            low = x < low ? x : low;
+            high = x > high ? x : high;
+            absent += x != x;
+        }
+        const std::size_t m = node_.rows().size();
+        Candidate found;
+        found.feature = static_cast<std::int32_t>(j);
+        if (!draw(random, low, high, absent, m, found))
+            return false;
+        // Of the side without the zeros, whose sums are those of the node less these.
+        const bool zeros_left = cells.n_zeros > 0 && 0.0 <= found.threshold;
+        std::size_t rows = 0;
+        std::fill(left_.begin(), left_.end(), 0.0);
+        for (std::size_t k = 0; k < cells.n; ++k) {
+            const double x = cells.cell[k];
+            if ((x <= found.threshold || (x != x && found.missing_left)) == zeros_left)
+                continue;
+            statistics_.add(left_.data(), node_.rows()[cells.place[k]]);
+            ++rows;
+        }
+        if (zeros_left) {
+            for (std::size_t k = 0; k < left_.size(); ++k)
+                left_[k] = node_.all()[k] - left_[k];
+            rows = m - rows;
+        }
+        keep_if_better(rows, found, best);
+        return true;
+    }
+
+  private:
+    // A random threshold between two values; false if all rows have the same value.
+    bool draw(Random &random, double low, double high, std::size_t absent, std::size_t m,
+              Candidate &found) const {
         found.has_missing = absent > 0;
         if (low < high) {
             found.threshold = draw_threshold(random, low, high);
@@ -55,15 +107,9 @@ template <typename Statistics_, typename Criterion> class RandomSearch {
         } else {
             return false;
         }
-        const double t = found.threshold;
-        if (found.missing_left)
-            keep_if_better([t](const auto &x) { return (x <= t) | (x != x); }, found, best);
-        else
-            keep_if_better([t](const auto &x) { return x <= t; }, found, best);
         return true;
     }
 
-  private:
     // The least and the greatest value without missing ones, in four independent parts, so that
     // comparisons do not depend on each other.
     template <typename ValueOf> std::pair<double, double> extremes(const ValueOf &value) {
@@ -137,6 +183,11 @@ template <typename Statistics_, typename Criterion> class RandomSearch {
         if (rules_.min_leaf > 1)
             for (std::size_t i = 0; i < node_.rows().size(); ++i)
                 rows += goes_left(values_[i]) ? 1 : 0;
+        return keep_if_better(rows, found, best);
+    }
+
+    // By the sums of the left side.
+    bool keep_if_better(std::size_t rows, Candidate &found, Candidate &best) {
         found.weight_left = left_[0];
         if (!node_.allows(found.feature, left_[0], left_[1], rows))
             return false;

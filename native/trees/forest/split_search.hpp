@@ -20,9 +20,9 @@
 
 namespace thetahat::trees {
 
-template <typename Code, typename Statistics_, typename Criterion> class SplitSearch {
+template <typename Columns_, typename Statistics_, typename Criterion> class SplitSearch {
   public:
-    using Columns = CodedColumns<Code>;
+    using Columns = Columns_;
     using Statistics = Statistics_;
 
     SplitSearch(const Columns &columns, const Statistics &statistics, const Criterion &criterion,
@@ -37,23 +37,25 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
     NodeSums<Statistics, Criterion> &node() { return node_; }
     const Sides &sides() const { return sides_; }
 
-    // Try the splits by column j, whose codes of the node's rows are `code(i)`, the number
-    // `n_codes` for missing ones; replace `best` by a better one. False when all rows have the same
-    // code, or when its categories differ no more than by chance.
+    // Try the splits by column j, whose codes of the node's rows are `code(i)` (or sparse cells),
+    // the number `n_codes` for missing ones; replace `best` by a better one. False when all rows
+    // have the same code, or when its categories differ no more than by chance.
     template <typename CodeOf>
     bool consider(std::uint32_t j, std::uint32_t n_codes, const CodeOf &code, Random &random,
                   Candidate &best) {
-        groups_.count(node_.rows(), n_codes, code);
+        groups_.count(node_.rows(), node_.all(), n_codes, code);
         if (groups_.n + (groups_.n_missing > 0) < 2)
             return false;
         Candidate found;
         found.feature = static_cast<std::int32_t>(j);
         found.has_missing = groups_.n_missing > 0;
-        const bool categorical = columns_.categorical[j];
-        if (categorical) {
-            found.share = real_share(n_codes, code);
-            consider_categories(random, found);
-        } else
+        const bool categorical = !Columns::sparse && columns_.categorical[j];
+        if constexpr (!Columns::sparse)
+            if (categorical) {
+                found.share = real_share(n_codes, code);
+                consider_categories(random, found);
+            }
+        if (!categorical)
             consider_prefixes(random, found);
         if (node_.beats(found, best)) {
             best = found;
@@ -190,7 +192,7 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
     Sides sides_{}, found_sides_{}; // of the best split by categories, and of the latest
 
     // Of the column.
-    NodeGroups<Code, Statistics> groups_;
+    NodeGroups<typename Columns::Code, Statistics> groups_;
     std::vector<double> left_, scores_, left_weights_, left_sums_;
     std::vector<double> weight_squares_{}; // by code
 };

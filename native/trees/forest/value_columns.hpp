@@ -16,7 +16,7 @@ namespace thetahat::trees {
 
 struct ValueColumns {
     using LocalCell = double;
-    static constexpr bool ranked = false, by_row = true;
+    static constexpr bool ranked = false, by_row = true, sparse = false;
     static constexpr std::array<BlockSize, 2> block_sizes = {
         {{8192, 1 << 21}, {std::numeric_limits<std::size_t>::max(), 1 << 15}}};
 

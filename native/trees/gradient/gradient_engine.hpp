@@ -14,6 +14,7 @@
 #include "trees/gradient/gradient_rules.hpp"
 #include "trees/gradient/gradient_split.hpp"
 #include "trees/gradient/histograms.hpp"
+#include "trees/gradient/leaf_columns.hpp"
 #include "trees/gradient/ordered_rows.hpp"
 #include "trees/tree.hpp"
 
@@ -38,8 +39,9 @@ class GradientEngine {
                    const PackedGradients &packed, const GradientRules &rules,
                    std::vector<std::uint32_t> &order, int threads)
         : codes_(codes), bins_(bins), gradients_(gradients), packed_(packed), rules_(rules),
-          order_(order), rows_(order, threads), threads_(threads),
-          pool_(codes.d, 1 + *std::max_element(bins.n_bins.begin(), bins.n_bins.end())),
+          order_(order), rows_(order, threads), columns_(codes, gradients, order),
+          threads_(threads),
+          pool_(codes, 1 + *std::max_element(bins.n_bins.begin(), bins.n_bins.end())),
           found_{std::vector<Found>(codes.d), std::vector<Found>(codes.d)} {
         const double s_h = packed.hessian_scale;
         const double least = std::max(rules.min_hessian, packed.counts ? rules.min_rows : 0.0);
@@ -59,6 +61,7 @@ class GradientEngine {
         root.state.weight = weight_of(root);
         if (rules_.n_groups)
             root.state.groups.assign(rules_.n_groups, 1);
+        columns_.begin(root.begin, root.end);
     }
 
     void find(Tree &, Open &leaf) {
@@ -98,10 +101,11 @@ class GradientEngine {
         else
             std::fill(goes_left, goes_left + parent.split.code + 1, std::uint8_t{1});
         goes_left[bins_.n_bins[j]] = parent.split.missing_left;
-        const std::uint8_t *column = codes_.by_column + j * codes_.n;
+        const std::uint8_t *column = columns_.codes_of(j, parent.begin, parent.end);
         const std::size_t middle = rows_.part(
             parent.begin, parent.end, [&](std::uint32_t row) { return goes_left[column[row]]; });
         left.begin = parent.begin, left.end = right.begin = middle, right.end = parent.end;
+        columns_.own(right.begin, right.end);
         left.state.total = parent.state.left;
         right.state.total = parent.state.total - parent.state.left;
         left.state.largest = right.state.largest = parent.state.largest;
@@ -158,19 +162,19 @@ class GradientEngine {
     // The best splits of one or two leaves. With `subtract`, b has the histogram of its parent,
     // from which that of a is subtracted (`minus`: the same for a single leaf).
     void choose(Open &a, Open *b, bool subtract = false, const Open *minus = nullptr) {
-        const std::size_t stride = pool_.stride(), d = codes_.d;
+        const std::size_t d = codes_.d;
         const auto less = [&](Open &whole, const Open &part, std::size_t j) {
-            std::int64_t *to = pool_[whole.state.histogram] + j * stride;
-            const std::int64_t *from = pool_[part.state.histogram] + j * stride;
-            for (std::size_t c = 0; c < stride; ++c)
+            std::int64_t *to = pool_[whole.state.histogram];
+            const std::int64_t *from = pool_[part.state.histogram];
+            for (std::size_t c = pool_.offset(j); c < pool_.offset(j + 1); ++c)
                 to[c] -= from[c];
         };
         for (Open *leaf : {&a, b})
             if (leaf && bins_.any_categorical())
                 leaf->state.squares = squares_of(gradients_, order_, leaf->begin, leaf->end);
-        const std::vector<std::uint8_t> use_a = columns_of(a);
-        const std::vector<std::uint8_t> use_b = b ? columns_of(*b) : std::vector<std::uint8_t>{};
-        const std::size_t work = d * stride * (b ? 2 : 1);
+        const auto use_a = usable_columns(rules_, d, a.state.groups, a.node);
+        const auto use_b = b ? usable_columns(rules_, d, b->state.groups, b->node) : use_a;
+        const std::size_t work = pool_.size() * (b ? 2 : 1);
         const std::size_t pieces = work > 1u << 13 && threads_ > 1 ? 2u * threads_ : 1u;
         for_each_piece(pieces, threads_, [&](std::size_t piece) {
             for (std::size_t j = d * piece / pieces; j < d * (piece + 1) / pieces; ++j) {
@@ -190,14 +194,18 @@ class GradientEngine {
 
     // The best of the splits of all columns; rows are counted if a side may have too few of them.
     void settle(Open &leaf, std::vector<Found> &found) {
-        std::vector<std::uint8_t> counted;
         const State &state = leaf.state;
         const double own = own_term(leaf);
+        // The columns by their scores, the first one of those that tie on top.
+        const auto below = [&](std::uint32_t a, std::uint32_t b) {
+            return found[a].score != found[b].score ? found[a].score < found[b].score : a > b;
+        };
+        std::vector<std::uint32_t> columns(found.size());
+        std::iota(columns.begin(), columns.end(), 0u);
+        std::make_heap(columns.begin(), columns.end(), below);
+        std::vector<std::uint8_t> counted(found.size(), 0);
         for (;;) {
-            std::size_t j = 0;
-            for (std::size_t k = 1; k < found.size(); ++k)
-                if (found[k].score > found[j].score)
-                    j = k;
+            const std::uint32_t j = columns.front();
             const double gain = (found[j].score - own) * gain_scale_;
             if (found[j].score < 0.0 || !(found[j].score - own > noise * own) ||
                 !(gain > rules_.min_gain))
@@ -207,17 +215,16 @@ class GradientEngine {
             const bool sure = packed_.counts || rules_.rows_by_curvature ||
                               static_cast<double>(smaller) >=
                                   rules_.min_rows * static_cast<double>(state.largest);
-            if (sure || (!counted.empty() && counted[j])) {
+            if (sure || counted[j]) {
                 accept(leaf, j, found[j], gain);
                 return;
             }
-            counted.resize(found.size(), 0);
             counted[j] = 1;
-            std::vector<double> weights(bins_.n_bins[j] + 1, 0.0);
-            const std::uint8_t *column = codes_.by_column + j * codes_.n;
-            for (std::size_t i = leaf.begin; i < leaf.end; ++i)
-                weights[column[order_[i]]] += gradients_.w(order_[i]);
+            std::pop_heap(columns.begin(), columns.end(), below);
+            const std::vector<double> weights =
+                columns_.weights(j, bins_.n_bins[j] + 1, leaf.begin, leaf.end, state.weight);
             found[j] = best_of(leaf, j, weights.data());
+            std::push_heap(columns.begin(), columns.end(), below);
         }
     }
 
@@ -236,7 +243,7 @@ class GradientEngine {
         split.feature = static_cast<std::int32_t>(j);
         split.missing_left = found.missing_left;
         leaf.state.left = found.left;
-        const std::int64_t *sums = pool_[leaf.state.histogram] + j * pool_.stride();
+        const std::int64_t *sums = pool_[leaf.state.histogram] + pool_.offset(j);
         leaf.state.missing_seen = sums[bins_.n_bins[j]] != 0;
         if (bins_.categorical(j))
             accept_categories(leaf, j, found, sums);
@@ -281,7 +288,7 @@ class GradientEngine {
     // The best split of a leaf by one column; `weights` by code exclude sides of too little weight.
     Found best_of(const Open &leaf, std::size_t j, const double *weights) {
         const std::int64_t *sums =
-            const_cast<HistogramPool &>(pool_)[leaf.state.histogram] + j * pool_.stride();
+            const_cast<HistogramPool &>(pool_)[leaf.state.histogram] + pool_.offset(j);
         const std::size_t n_bins = bins_.n_bins[j];
         const int direction = rules_.monotonic ? rules_.monotonic[j] : 0;
         const bool bounded = direction != 0 || leaf.state.bounds.any();
@@ -304,7 +311,7 @@ class GradientEngine {
                 scan(prefix, n, leaf.state.total, missing, rules, mask, best);
         };
         std::int64_t prefix[most_codes];
-        double below[most_codes] = {};
+        double below[most_codes]; // only with `weights`
         if (bins_.categorical(j)) {
             std::vector<std::uint32_t> order = category_order(sums, n_bins + 1, rules);
             for (std::uint32_t pass = 0; pass < 2; ++pass) {
@@ -341,32 +348,6 @@ class GradientEngine {
         return best;
     }
 
-    // The columns by which a leaf may be split; empty: all.
-    std::vector<std::uint8_t> columns_of(const Open &leaf) const {
-        std::vector<std::uint8_t> use;
-        if (rules_.n_groups) {
-            use.assign(codes_.d, 0);
-            for (std::size_t k = 0; k < rules_.n_groups; ++k)
-                for (std::size_t j = 0; leaf.state.groups[k] && j < codes_.d; ++j)
-                    use[j] |= rules_.groups[k * codes_.d + j];
-        }
-        if (rules_.max_features < codes_.d) {
-            if (use.empty())
-                use.assign(codes_.d, 1);
-            // The columns with the smallest pseudo-random numbers of this node.
-            std::vector<std::pair<double, std::uint32_t>> draws;
-            for (std::uint32_t j = 0; j < codes_.d; ++j)
-                if (use[j])
-                    draws.emplace_back(
-                        fraction(static_cast<std::uint32_t>(leaf.node) * 65599u + j, ~rules_.seed),
-                        j);
-            std::sort(draws.begin(), draws.end());
-            for (std::size_t k = rules_.max_features; k < draws.size(); ++k)
-                use[draws[k].second] = 0;
-        }
-        return use;
-    }
-
     void bound(const Open &parent, Open &left, Open &right, std::size_t j) const {
         left.state.bounds = right.state.bounds = parent.state.bounds;
         if (!rules_.monotonic || rules_.monotonic[j] == 0)
@@ -388,6 +369,7 @@ class GradientEngine {
     const GradientRules &rules_;
     const std::vector<std::uint32_t> &order_;
     OrderedRows rows_;
+    LeafColumns columns_;
     int threads_;
     HistogramPool pool_;
     std::vector<Found> found_[2];

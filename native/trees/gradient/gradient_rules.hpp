@@ -1,12 +1,15 @@
 // The settings of a tree on gradients: the bins of its columns, and when a leaf may be split.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "trees/bounds.hpp"
+#include "trees/gradient/packed_gradients.hpp"
 
 namespace thetahat::trees {
 
@@ -42,5 +45,32 @@ struct GradientRules {
     const std::uint8_t *groups;   // n_groups × d: columns that may be used on one path; null: all
     std::size_t n_groups;
 };
+
+// The columns (of d) by which a leaf may be split, given the groups of its path; empty: all.
+inline std::vector<std::uint8_t> usable_columns(const GradientRules &rules, std::size_t d,
+                                                const std::vector<std::uint8_t> &groups,
+                                                std::int32_t node) {
+    std::vector<std::uint8_t> use;
+    if (rules.n_groups) {
+        use.assign(d, 0);
+        for (std::size_t k = 0; k < rules.n_groups; ++k)
+            for (std::size_t j = 0; groups[k] && j < d; ++j)
+                use[j] |= rules.groups[k * d + j];
+    }
+    if (rules.max_features < d) {
+        if (use.empty())
+            use.assign(d, 1);
+        // The columns with the smallest pseudo-random numbers of this node.
+        std::vector<std::pair<double, std::uint32_t>> draws;
+        for (std::uint32_t j = 0; j < d; ++j)
+            if (use[j])
+                draws.emplace_back(
+                    fraction(static_cast<std::uint32_t>(node) * 65599u + j, ~rules.seed), j);
+        std::sort(draws.begin(), draws.end());
+        for (std::size_t k = rules.max_features; k < draws.size(); ++k)
+            use[draws[k].second] = 0;
+    }
+    return use;
+}
 
 } // namespace thetahat::trees

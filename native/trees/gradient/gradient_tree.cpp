@@ -98,20 +98,16 @@ void fill_nodes(Tree &tree, const Gradients &of, const std::vector<std::uint32_t
 
 using Bytes = Matrix<const std::uint8_t>;
 
-nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Vector<const double> cuts,
-                             Vector<const std::int64_t> cut_offsets,
-                             Vector<const std::uint8_t> lookup,
-                             Vector<const std::int64_t> lookup_offsets,
-                             Vector<const std::uint32_t> rows, Vector<const double> gradient,
-                             Vector<const double> hessian, Vector<const double> weight,
-                             std::size_t max_leaves, std::size_t max_depth, double min_split,
-                             double min_rows, double min_hessian, double min_gain, double l2,
-                             bool rows_by_curvature, std::size_t max_features,
-                             Vector<const std::int8_t> monotonic, Bytes groups, std::uint32_t seed,
-                             int threads) {
-    const std::size_t n = by_column.shape(1), d = by_column.shape(0);
-    require(by_row.shape(0) == n && by_row.shape(1) >= d && d > 0,
-            "by_row must hold the codes of by_column, row by row");
+nb::tuple grow_on(const CodeRows &codes, Vector<const double> cuts,
+                  Vector<const std::int64_t> cut_offsets, Vector<const std::uint8_t> lookup,
+                  Vector<const std::int64_t> lookup_offsets, Vector<const std::uint32_t> rows,
+                  Vector<const double> gradient, Vector<const double> hessian,
+                  Vector<const double> weight, std::size_t max_leaves, std::size_t max_depth,
+                  double min_split, double min_rows, double min_hessian, double min_gain, double l2,
+                  bool rows_by_curvature, std::size_t max_features,
+                  Vector<const std::int8_t> monotonic, Bytes groups, std::uint32_t seed,
+                  int threads) {
+    const std::size_t n = codes.n, d = codes.d;
     require(n > 0 && n < std::size_t{1} << 31, "there must be between 1 and 2^31 rows");
     require(gradient.shape(0) == n, "gradient must have one entry per row");
     require(hessian.shape(0) == 0 || hessian.shape(0) == n,
@@ -138,6 +134,9 @@ nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Vector<const double>
             n_bins =
                 *std::max_element(lookup.data() + first, lookup.data() + last) + std::size_t{1};
         require(n_bins <= 255, "a column has at most 255 bins");
+        require(!codes.sparse ||
+                    codes.sparse->offsets[j + 1] - codes.sparse->offsets[j] == n_bins + 1,
+                "sparse codes must be those of these bins");
         bins.n_bins.push_back(n_bins);
     }
     std::vector<std::uint32_t> order(rows.shape(0) ? rows.shape(0) : n);
@@ -146,7 +145,6 @@ nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Vector<const double>
         require(order[i] < n && (i == 0 || order[i] > order[i - 1]),
                 "rows must be ascending numbers of rows");
     }
-    const CodeRows codes{by_row.data(), by_row.shape(1), by_column.data(), n, d};
     const Gradients gradients{gradient.data(), hessian.shape(0) ? hessian.data() : nullptr,
                               weight.shape(0) ? weight.data() : nullptr};
     const GradientRules rules{min_split,
@@ -191,6 +189,62 @@ nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Vector<const double>
                           owned(std::move(bounds), {n_leaves + 1}));
 }
 
+// Arguments after the codes are those of `grow_on`.
+template <typename... Arguments>
+nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Arguments... arguments) {
+    const std::size_t n = by_column.shape(1), d = by_column.shape(0);
+    require(by_row.shape(0) == n && by_row.shape(1) >= d && d > 0,
+            "by_row must hold the codes of by_column, row by row");
+    return grow_on({by_row.data(), by_row.shape(1), by_column.data(), n, d}, arguments...);
+}
+
+template <typename... Arguments>
+nb::tuple grow_sparse_gradient_tree(const SparseCodes &codes, Arguments... arguments) {
+    return grow_on({nullptr, 0, nullptr, codes.n, codes.d, &codes}, arguments...);
+}
+
+// Codes of the entries other than zero of sparse rows, column by column.
+SparseCodes sparse_codes(Vector<const std::int64_t> starts, Vector<const std::uint32_t> rows,
+                         Vector<const std::uint8_t> codes, Vector<const std::int64_t> n_codes,
+                         Vector<const std::uint8_t> zero, std::size_t n) {
+    SparseCodes held;
+    const std::size_t d = n_codes.shape(0), stored = rows.shape(0);
+    require(n > 0 && n < std::size_t{1} << 31 && d > 0, "there must be rows and columns");
+    require(starts.shape(0) == d + 1 && zero.shape(0) == d && codes.shape(0) == stored,
+            "every column needs its entries, and a code of zero");
+    held.n = n;
+    held.d = d;
+    held.column_starts.assign(starts.data(), starts.data() + d + 1);
+    require(held.column_starts[0] == 0 && held.column_starts[d] == stored &&
+                std::is_sorted(held.column_starts.begin(), held.column_starts.end()),
+            "starts must bound every column");
+    held.rows.assign(rows.data(), rows.data() + stored);
+    held.codes.assign(codes.data(), codes.data() + stored);
+    held.zero.assign(zero.data(), zero.data() + d);
+    held.offsets.assign(d + 1, 0);
+    held.row_starts.assign(n + 1, 0);
+    for (std::size_t j = 0; j < d; ++j) {
+        const std::int64_t width = n_codes.data()[j];
+        require(width >= 2 && width <= 256 && held.zero[j] < width,
+                "a column has between 1 and 255 bins, and a code for missing values");
+        held.offsets[j + 1] = held.offsets[j] + static_cast<std::size_t>(width);
+        for (std::size_t k = held.column_starts[j]; k < held.column_starts[j + 1]; ++k) {
+            require(held.rows[k] < n && held.codes[k] < width, "an entry has no such row or code");
+            ++held.row_starts[held.rows[k] + 1];
+        }
+    }
+    require(held.offsets[d] < std::size_t{1} << 32, "there are too many bins");
+    for (std::size_t i = 0; i < n; ++i)
+        held.row_starts[i + 1] += held.row_starts[i];
+    held.slots.resize(stored);
+    std::vector<std::size_t> next(held.row_starts.begin(), held.row_starts.end() - 1);
+    for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t k = held.column_starts[j]; k < held.column_starts[j + 1]; ++k)
+            held.slots[next[held.rows[k]]++] =
+                static_cast<std::uint32_t>(held.offsets[j] + held.codes[k]);
+    return held;
+}
+
 void add_to_leaves(Vector<const std::uint32_t> order, Vector<const std::int64_t> bounds,
                    Vector<const double> values, Matrix<double> out, std::size_t column,
                    int threads) {
@@ -211,18 +265,31 @@ void add_to_leaves(Vector<const std::uint32_t> order, Vector<const std::int64_t>
     });
 }
 
+template <typename... Arguments>
+void bind_growth(nb::module_ &module, nb::tuple (*)(const CodeRows &, Arguments...)) {
+    const auto define = [&](auto function, auto... codes) {
+        module.def("grow_gradient_tree", function, codes..., nb::arg("cuts"),
+                   nb::arg("cut_offsets"), nb::arg("lookup"), nb::arg("lookup_offsets"),
+                   nb::arg("rows").noconvert(), nb::arg("gradient").noconvert(),
+                   nb::arg("hessian").noconvert(), nb::arg("weight").noconvert(),
+                   nb::arg("max_leaves"), nb::arg("max_depth"), nb::arg("min_split"),
+                   nb::arg("min_rows"), nb::arg("min_hessian"), nb::arg("min_gain"), nb::arg("l2"),
+                   nb::arg("rows_by_curvature"), nb::arg("max_features"), nb::arg("monotonic"),
+                   nb::arg("groups"), nb::arg("seed"), nb::arg("threads"));
+    };
+    define(&grow_gradient_tree<Arguments...>, nb::arg("by_row").noconvert(),
+           nb::arg("by_column").noconvert());
+    define(&grow_sparse_gradient_tree<Arguments...>, nb::arg("codes"));
+}
+
 } // namespace
 
 void bind_gradient_tree(nb::module_ &module) {
-    module.def("grow_gradient_tree", &grow_gradient_tree, nb::arg("by_row").noconvert(),
-               nb::arg("by_column").noconvert(), nb::arg("cuts"), nb::arg("cut_offsets"),
-               nb::arg("lookup"), nb::arg("lookup_offsets"), nb::arg("rows").noconvert(),
-               nb::arg("gradient").noconvert(), nb::arg("hessian").noconvert(),
-               nb::arg("weight").noconvert(), nb::arg("max_leaves"), nb::arg("max_depth"),
-               nb::arg("min_split"), nb::arg("min_rows"), nb::arg("min_hessian"),
-               nb::arg("min_gain"), nb::arg("l2"), nb::arg("rows_by_curvature"),
-               nb::arg("max_features"), nb::arg("monotonic"), nb::arg("groups"), nb::arg("seed"),
-               nb::arg("threads"));
+    bind_growth(module, &grow_on);
+    nb::class_<SparseCodes>(module, "SparseCodes").def_ro("n_rows", &SparseCodes::n);
+    module.def("sparse_bin_codes", &sparse_codes, nb::arg("starts").noconvert(),
+               nb::arg("rows").noconvert(), nb::arg("codes").noconvert(),
+               nb::arg("n_codes").noconvert(), nb::arg("zero").noconvert(), nb::arg("n_rows"));
     module.def("add_to_leaves", &add_to_leaves, nb::arg("order").noconvert(), nb::arg("bounds"),
                nb::arg("values").noconvert(), nb::arg("out").noconvert(), nb::arg("column"),
                nb::arg("threads"));

@@ -4,6 +4,9 @@
 // rows are distributed over threads with a histogram each, which are then added; wide rows are also
 // divided into groups of columns. Sums are of integers, so every partition of the work gives the
 // same bits, and the histogram of a leaf is exactly that of its parent minus that of its sibling.
+//
+// Of sparse rows only the entries other than zero are read. The sum of the zeros of a column is the
+// sum of all rows minus those of its other codes: the same integers as with dense rows.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +20,24 @@ constexpr std::size_t columns_at_once = 64; // columns whose histograms fit in t
 constexpr std::size_t rows_ahead = 16;      // rows to prefetch ahead
 constexpr std::size_t updates_per_thread = 1u << 16; // the smallest number worth a thread
 
+// Codes of the values other than zero.
+struct SparseCodes {
+    std::size_t n = 0, d = 0;
+    std::vector<std::size_t> offsets{}; // of the columns in a histogram, d + 1
+    std::vector<std::uint8_t> zero{};   // the code of zero, by column
+    std::vector<std::size_t> row_starts{};
+    std::vector<std::uint32_t> slots{}; // by row: offset of the column + code
+    std::vector<std::size_t> column_starts{};
+    std::vector<std::uint32_t> rows{}; // by column
+    std::vector<std::uint8_t> codes{};
+};
+
 struct CodeRows {
     const std::uint8_t *by_row; // n × width
     std::size_t width;
     const std::uint8_t *by_column; // d × n
     std::size_t n, d;
+    const SparseCodes *sparse = nullptr; // instead of by_row and by_column
 };
 
 // sums[j·stride + code of column j] += word, for the columns [first, last) of some rows.
@@ -62,8 +78,12 @@ inline void accumulate(const CodeRows &codes, const std::uint32_t *rows, std::si
 // Histograms of the open leaves, in one size, reused when a leaf is done.
 class HistogramPool {
   public:
-    HistogramPool(std::size_t d, std::size_t stride) : size_(d * stride), stride_(stride) {}
+    HistogramPool(const CodeRows &codes, std::size_t stride)
+        : size_(codes.sparse ? codes.sparse->offsets.back() : codes.d * stride), stride_(stride),
+          offsets_(codes.sparse ? codes.sparse->offsets.data() : nullptr) {}
 
+    // Where the sums of a column begin; there are at least as many as it has codes.
+    std::size_t offset(std::size_t j) const { return offsets_ ? offsets_[j] : j * stride_; }
     std::size_t stride() const { return stride_; }
     std::size_t size() const { return size_; }
     std::size_t in_use() const { return held_.size() - free_.size(); }
@@ -89,6 +109,10 @@ class HistogramPool {
     // The histogram of some rows, in `sums`.
     void build(const CodeRows &codes, const std::uint32_t *rows, std::size_t n_rows,
                const std::int64_t *words, int threads, std::int64_t *sums) {
+        if (codes.sparse) {
+            build_sparse(*codes.sparse, rows, n_rows, words, threads, sums);
+            return;
+        }
         const std::size_t groups = (codes.d + columns_at_once - 1) / columns_at_once;
         const std::size_t work = n_rows * codes.d;
         std::size_t parts = 1;
@@ -111,7 +135,40 @@ class HistogramPool {
     }
 
   private:
+    void build_sparse(const SparseCodes &codes, const std::uint32_t *rows, std::size_t n_rows,
+                      const std::int64_t *words, int threads, std::int64_t *sums) {
+        const std::size_t work = n_rows * (codes.slots.size() / codes.n + 1);
+        const std::size_t parts = work > 2 * updates_per_thread + size_ ? std::max(threads, 1) : 1;
+        while (spare_.size() + 1 < parts)
+            spare_.emplace_back(size_);
+        std::vector<std::int64_t> totals(parts, 0);
+        for_each_piece(parts, threads, [&](std::size_t part) {
+            std::int64_t *own = part ? spare_[part - 1].data() : sums, total = 0;
+            std::fill(own, own + size_, 0);
+            for (std::size_t i = n_rows * part / parts; i < n_rows * (part + 1) / parts; ++i) {
+                const std::size_t row = rows[i];
+                const std::int64_t word = words[row];
+                total += word;
+                for (std::size_t k = codes.row_starts[row]; k < codes.row_starts[row + 1]; ++k)
+                    own[codes.slots[k]] += word;
+            }
+            totals[part] = total;
+        });
+        for (std::size_t part = 1; part < parts; ++part) {
+            totals[0] += totals[part];
+            for (std::size_t k = 0; k < size_; ++k)
+                sums[k] += spare_[part - 1][k];
+        }
+        for (std::size_t j = 0; j < codes.d; ++j) {
+            std::int64_t stored = 0;
+            for (std::size_t k = codes.offsets[j]; k < codes.offsets[j + 1]; ++k)
+                stored += sums[k];
+            sums[codes.offsets[j] + codes.zero[j]] += totals[0] - stored;
+        }
+    }
+
     std::size_t size_, stride_;
+    const std::size_t *offsets_; // of sparse columns
     std::vector<std::vector<std::int64_t>> held_, spare_;
     std::vector<std::int32_t> free_;
 };

@@ -89,7 +89,8 @@ class DecisionTreeClassifier(ClassificationTree):
     impurity φ of the class proportions π is 1 − Σπ² (Gini), −Σ π·log₂ π (entropy) or 1 − max π
     (training error). Growth is greedy, because finding the best tree is NP-complete.
 
-    Cost: O(n·d) per level and O(n·d) memory; prediction O(depth) per row.
+    Cost: O(n·d) per level and O(n·d) memory; prediction O(depth) per row. Sparse rows stay sparse:
+    the number of their entries takes the place of n·d.
 
     Examples
     --------

@@ -24,6 +24,7 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.validation import as_weight
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
+from thetahat.models.tree.growth.columns import dense_rows
 from thetahat.models.tree.structure import Tree
 
 
@@ -142,7 +143,7 @@ def node_bits(model: Any, X: Any, y: Any, sample_weight: Any = None) -> NodeBits
     is_inner = tree.feature >= 0
     categories = np.zeros(tree.n_features, dtype=np.int64)  # oblique directions have no categories
     categories[: model.n_features_in_] = model._columns.n_categories
-    cuts = _bits_of_cuts(rows, categories)
+    cuts = _bits_of_cuts(dense_rows(rows, type(model).__name__), categories)
     inner = np.where(
         is_inner, 1.0 + _log2(tree.n_features) + cuts[np.maximum(tree.feature, 0)], 0.0
     )

@@ -21,6 +21,7 @@ class ExtraTreeClassifier(ClassificationTree):
     Formula: the gain of a split is that of `DecisionTreeClassifier`.
 
     Cost: O(n·√d) per level after sorting the columns; prediction O(depth) per row.
+    Sparse rows stay sparse: the number of their entries takes the place of n·d.
 
     Examples
     --------
@@ -47,6 +48,7 @@ class ExtraTreeRegressor(RegressionTree):
     Formula: the gain of a split is that of `DecisionTreeRegressor`.
 
     Cost: O(n·d) per level after sorting the columns; prediction O(depth) per row.
+    Sparse rows stay sparse: the number of their entries takes the place of n·d.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.foundation.errors import CapabilityError, DataError
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Matrix
 from thetahat.models.tree.growth.columns import TreeColumns
 
 
@@ -27,6 +27,8 @@ class TreeLearner(Estimator):
     _parametric = False
     _accepts_sparse = True
     _streams: ClassVar[bool] = False
+    _keeps_sparse: ClassVar[bool] = False
+    """Whether sparse rows stay sparse; otherwise they are converted to a dense array."""
     _columns: TreeColumns
 
     def __sklearn_tags__(self) -> Any:
@@ -70,7 +72,7 @@ class TreeLearner(Estimator):
         given = _in_memory(X, who) if isinstance(X, Source) else None
         table = X if given is None else given.X
         columns = TreeColumns.learn(table, categorical_features, who=who)
-        features = columns.read(table, who=who)
+        features = columns.read(table, sparse=self._keeps_sparse, who=who)
         if given is not None:
             columns = replace(columns, names=given.schema.names)
             opened: Any = super()._open(
@@ -93,7 +95,7 @@ class TreeLearner(Estimator):
         self._columns = columns
         return opened
 
-    def _rows(self, X: Any) -> Array:
+    def _rows(self, X: Any) -> Matrix:
         """Rows for a fitted estimator, with their columns compared with those of `fit`."""
         columns: Any = self.__dict__.get("_columns")
         if columns is None:
@@ -115,7 +117,7 @@ class TreeLearner(Estimator):
         columns, who = self._columns, type(self).__name__
         if isinstance(X, Source):
             self._require_same_columns(X)
-            return columns.read(_in_memory(X, who).X, who=who)
+            return columns.read(_in_memory(X, who).X, sparse=self._keeps_sparse, who=who)
         structured = isinstance(X, np.ndarray) and X.dtype.names is not None
         if structured and columns.names and columns.names != X.dtype.names:
             raise DataError(
@@ -124,7 +126,7 @@ class TreeLearner(Estimator):
             )
         if is_frame(X):
             validate_data(self, X, skip_check_array=True, reset=False)
-        rows = columns.read(X, who=who)
+        rows = columns.read(X, sparse=self._keeps_sparse, who=who)
         if not structured and not is_frame(X):
             validate_data(self, rows, skip_check_array=True, reset=False)
         return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -10,9 +10,11 @@ from typing import Protocol
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
+from thetahat.models.tree.sparse_rows import dense_blocks
 
 NODE = np.dtype([("threshold", "f8"), ("feature", "i4"), ("child", "i4")])
 """A node. Its children are `child` and `child` + 1; a leaf has feature −1, and `child` is its row
@@ -118,13 +120,31 @@ class PackedTrees(CheckedValue):
             n_features=trees[0].n_features,
         )
 
-    def sum(self, X: Array, out: Array | None = None, n_columns: int | None = None) -> Array:
+    def _blocks(self, X: Matrix) -> Iterator[tuple[PackedTrees, slice, Array]]:
+        """Sparse rows as dense blocks of the columns that the trees use, and the trees on them."""
+        inner = self.nodes["feature"] >= 0
+        features = self.nodes["feature"][inner]
+        columns = features & (CATEGORICAL - 1)
+        used = np.unique(columns) if columns.size else np.zeros(1, dtype=columns.dtype)
+        trees = copy(self)  # the nodes were checked before
+        nodes = self.nodes.copy()
+        nodes["feature"][inner] = np.searchsorted(used, columns) | (features - columns)
+        object.__setattr__(trees, "nodes", nodes)
+        object.__setattr__(trees, "n_features", used.shape[0])
+        for part, rows in dense_blocks(X, used):
+            yield trees, part, rows
+
+    def sum(self, X: Matrix, out: Array | None = None, n_columns: int | None = None) -> Array:
         """Sum over the trees of the leaf values of each row, (n, width), added to `out`.
 
         With `n_columns` and one number per leaf, tree t adds to column t mod n_columns.
         """
         if out is None:
             out = np.zeros((X.shape[0], n_columns or self.values.shape[1]))
+        if is_sparse(X):
+            for trees, part, block in self._blocks(X):
+                trees.sum(block, out[part])
+            return out
         rows = np.ascontiguousarray(X)
         threads = min(n_threads(), 1 + rows.shape[0] // ROWS_PER_THREAD)
         _native.sum_of_trees(
@@ -132,14 +152,14 @@ class PackedTrees(CheckedValue):
         )
         return out
 
-    def shapley(self, X: Array, weights: Array, n_columns: int) -> tuple[Array, Array]:
+    def shapley(self, X: Matrix, weights: Array, n_columns: int) -> tuple[Array, Array]:
         """Shapley values of the columns, (n, d, n_columns), and the mean predictions (n_columns,).
 
         Their sum over the columns and the mean is `sum`. `weights` holds the training weight of
         each leaf in the place of its node. Columns that are not known are averaged over by the
         weights of the training rows at each split.
         """
-        rows = np.ascontiguousarray(X)
+        rows = np.ascontiguousarray(X.toarray() if is_sparse(X) else X)
         found = np.zeros((*rows.shape, n_columns))
         base = np.zeros(n_columns)
         _native.shapley_of_trees(
@@ -156,11 +176,16 @@ class PackedTrees(CheckedValue):
         )
         return found, base
 
-    def sum_out_of_bag(self, X: Array, grown_on: Array, out: Array, votes: Array) -> None:
+    def sum_out_of_bag(self, X: Matrix, grown_on: Array, out: Array, votes: Array) -> None:
         """Like `sum`, only for the out-of-bag rows of each tree; `votes` counts the trees.
 
         `grown_on` (n_trees, n) is 0 for the out-of-bag rows (uint8).
         """
+        if is_sparse(X):
+            for trees, part, block in self._blocks(X):
+                known = np.ascontiguousarray(grown_on[:, part])
+                trees.sum_out_of_bag(block, known, out[part], votes[part])
+            return
         rows = np.ascontiguousarray(X)
         threads = min(n_threads(), 1 + rows.shape[0] // ROWS_PER_THREAD)
         _native.sum_out_of_bag(
@@ -191,15 +216,19 @@ class PackedTrees(CheckedValue):
             self, nodes=self.nodes[first:last], roots=self.roots[start : stop + 1] - first
         )
 
-    def each(self, X: Array) -> Array:
+    def each(self, X: Matrix) -> Array:
         """Leaf values of each row in each tree, (n_trees, n, width)."""
         places = self.leaves(X).astype(np.int64) + self.roots[:-1, None]
         return self.values[self.nodes["child"][places]]
 
-    def leaves(self, X: Array) -> Array:
+    def leaves(self, X: Matrix) -> Array:
         """Number of the leaf of each row within each tree, (n_trees, n) (int32)."""
+        out = np.empty((self.n_trees, X.shape[0]), dtype=np.int32)
+        if is_sparse(X):
+            for trees, part, block in self._blocks(X):
+                out[:, part] = trees.leaves(block)
+            return out
         rows = np.ascontiguousarray(X)
-        out = np.empty((self.n_trees, rows.shape[0]), dtype=np.int32)
         threads = min(n_threads(), 1 + rows.shape[0] // ROWS_PER_THREAD)
         _native.leaves_of_trees(
             rows, self._bytes, self.roots, self.sets, out, self.n_features, threads

@@ -68,8 +68,9 @@ class DecisionTreeRegressor(RegressionTree):
     and c_R are the means of the two sides (or the smallest absolute error with medians, or the
     smallest Poisson deviance). All splits of a sorted column together cost O(n).
 
-    Cost: O(n·d) per level and O(n·d) memory; prediction O(depth) per row. The absolute error costs
-    O(n·log n·d) per level.
+    Cost: O(n·d) per level and O(n·d) memory; prediction O(depth) per row. Sparse rows stay sparse:
+    the number of their entries takes the place of n·d. The absolute error costs O(n·log n·d) per
+    level, for sparse rows O(n) for each column.
 
     Examples
     --------

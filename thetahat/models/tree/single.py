@@ -16,7 +16,8 @@ from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
+from thetahat.models.tree.growth.columns import dense_rows
 from thetahat.models.tree.growth.constraints import directions, require_one_number
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.growing import grow_tree, sorted_columns
@@ -55,6 +56,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
     # Options for speed are no metadata to be routed.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"check_input": UNUSED}
     __metadata_request__predict: ClassVar[dict[str, str]] = {"check_input": UNUSED}
+    _keeps_sparse = True
     criterion: str
     tree_: Tree
     max_features_: int
@@ -104,15 +106,20 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         """
         random = generator(self.random_state)
         usable = ~self._columns.is_categorical
-        X = source.X
+        who = type(self).__name__
+        given = dense_rows(source.X, who) if self.oblique else source.X
+        X = given
         if self.oblique and source.weight is not None:
             X = X[source.weight > 0]
         self._directions = Directions.draw(X, usable, self.oblique, random)
-        X = self._directions.extend(source.X)
+        X = self._directions.extend(given)
+        alone = columns is None
         if columns is None:
             categorical = np.zeros(X.shape[1], dtype=bool)
             categorical[: usable.shape[0]] = ~usable
-            columns = sorted_columns(X, categorical, ordered=self.splitter == "best")
+            columns = sorted_columns(
+                X, categorical, ordered=self.splitter == "best", copy_values=False
+            )
         self.max_features_ = columns_to_draw(self.max_features, X.shape[1])
         assert source.y is not None
         tree = grow_tree(
@@ -126,6 +133,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
             at_values=self.candidates == "values",
             category_subsets=self.categorical_split == "subset",
             random_ties=self.ties == "random",
+            use_up=alone,
             seed=int(random.integers(2**63)),
             **self._stopping(source),
         )
@@ -169,9 +177,11 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         sequence = weakest_links(tree)
         return sequence.tree_at(sequence.step_at(self.ccp_alpha))
 
-    def _rows(self, X: Any) -> Array:
+    def _rows(self, X: Any) -> Matrix:
         """Rows in the form that all trees use, followed by the oblique directions."""
         rows = super()._rows(X)
+        if self._directions.n_directions:
+            rows = dense_rows(rows, type(self).__name__)
         return self._directions.extend(rows)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from thetahat import _native
-from thetahat.data.validation import is_sparse
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.packed import PackedTrees
@@ -169,11 +168,11 @@ class Tree(CheckedValue):
 
     def predict(self, X: Matrix) -> Array:
         """The value of the leaf of every row, (n, n_outputs, max_n_classes)."""
-        return self.packed.sum(_dense(X)).reshape(X.shape[0], self.n_outputs, -1)
+        return self.packed.sum(X).reshape(X.shape[0], self.n_outputs, -1)
 
     def apply(self, X: Matrix) -> Array:
         """The number of the leaf of every row, (n,)."""
-        return self.packed.leaves(_dense(X))[0].astype(np.int64)
+        return self.packed.leaves(X)[0].astype(np.int64)
 
     def decision_path(self, X: Matrix) -> csr_matrix:
         """The nodes that each row passes, (n, n_nodes)."""
@@ -198,7 +197,3 @@ class Tree(CheckedValue):
         if not normalize:
             return sums / self.weight[0]
         return sums / total if total > 0.0 else sums
-
-
-def _dense(X: Matrix) -> Array:
-    return X.toarray() if is_sparse(X) else X

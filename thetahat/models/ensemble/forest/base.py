@@ -62,6 +62,7 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
     """
 
     _multi_output = True
+    _keeps_sparse = True
     _random_thresholds: ClassVar[bool] = False
     _kind_of_tree: ClassVar[type[Any]]
     """Class of the elements of ``estimators_``."""

@@ -21,7 +21,7 @@ class ExtraTreesClassifier(RandomThresholdParameters, ForestClassifier):
     contains x.
 
     Cost: O(√d·n log n) per tree, one tree per thread; 16 bytes per node; prediction O(depth) per
-    tree and row.
+    tree and row. Sparse rows stay sparse: a node reads at most the entries of its rows.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class ExtraTreesRegressor(RandomThresholdParameters, ForestRegressor):
     x.
 
     Cost: O(d·n log n) per tree, one tree per thread; 16 bytes per node; prediction O(depth) per
-    tree and row.
+    tree and row. Sparse rows stay sparse: a node reads at most the entries of its rows.
 
     Attributes
     ----------

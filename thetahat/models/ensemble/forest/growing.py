@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
@@ -165,8 +166,9 @@ class _OnColumns:
         self._n_sets = 0
         self._threads = plan.threads
         n, d = plan.X.shape
+        cells = plan.X.nnz if is_sparse(plan.X) else n * d
         self._need = (
-            n * (d * CODE_BYTES + plan.threads * ROW_BYTES),
+            cells * CODE_BYTES + n * plan.threads * ROW_BYTES,
             f"Growing trees on {n} × {d} numbers with {plan.threads} "
             f"{'thread' if plan.threads == 1 else 'threads'}",
             "Use fewer rows, fewer threads with th.config(threads=...), or smaller trees with "

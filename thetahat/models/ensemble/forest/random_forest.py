@@ -20,7 +20,7 @@ class RandomForestClassifier(ForestClassifier):
     contains x.
 
     Cost: O(√d·n log n) per tree, one tree per thread; 16 bytes per node; prediction O(depth) per
-    tree and row.
+    tree and row. Sparse rows stay sparse: a node reads at most the entries of its rows.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class RandomForestRegressor(ForestRegressor):
     x. Averaging M trees of variance σ² and correlation ρ gives the variance ρσ² + (1 − ρ)σ²/M.
 
     Cost: O(d·n log n) per tree, one tree per thread; 16 bytes per node; prediction O(depth) per
-    tree and row.
+    tree and row. Sparse rows stay sparse: a node reads at most the entries of its rows.
 
     Attributes
     ----------

@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.bins import Bins
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
@@ -24,7 +23,7 @@ from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.ensemble.gradient_boosting.checkpoint import Checkpoint
-from thetahat.models.ensemble.gradient_boosting.gradient_trees import TreeRules
+from thetahat.models.ensemble.gradient_boosting.gradient_trees import TreeRules, binned
 from thetahat.models.ensemble.gradient_boosting.members import Member, SummedLearners, together
 from thetahat.models.ensemble.gradient_boosting.reoptimised import AllCoefficients
 from thetahat.models.ensemble.gradient_boosting.rounds import (
@@ -56,6 +55,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
     """Keeps the fitted members in order: one per column of raw predictions in every iteration."""
 
     _grows_by_steps = True
+    _keeps_sparse = True
     _trees: tuple[Member, ...]
     """Trees, or base estimators with their coefficients."""
     _packed: PackedTrees | None
@@ -155,16 +155,10 @@ class BaseBoosting(Watched, TreeLearner, ABC):
 
     def _learn(self, plan: Plan, rows: Rows) -> Learn:
         """Function that fits the members of an iteration; here, histogram trees."""
-        bins = Bins.learn(
-            rows.X,
-            rows.weight,
-            max_bins=self.max_bins,
-            categorical=self._columns.categorical,
-        )
-        self._bins = bins
-        return TreeRounds(
-            plan, rows, bins, bins.codes(rows.X), self._rules(rows), **self._tree_options()
-        )
+        rules = self._rules(rows)
+        categorical = self._columns.categorical
+        codes, self._bins = binned(rows.X, rows.weight, rules, self.max_bins, categorical)
+        return TreeRounds(plan, rows, self._bins, codes, rules, **self._tree_options())
 
     def _tree_options(self) -> dict[str, Any]:
         """Further arguments of `TreeRounds`."""

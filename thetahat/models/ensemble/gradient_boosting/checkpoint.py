@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.snapshot import read_snapshot, write_snapshot
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows
@@ -112,8 +113,7 @@ def _cut(arrays: dict[str, Array], facts: dict[str, Any]) -> list[Tree]:
 
 def _fingerprint(estimator: Any, rows: Rows, held: Rows | None) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    parts = (rows.X, rows.y, rows.weight)
-    for part in parts if held is None else (*parts, held.X, held.y, held.weight):
+    for part in (*_parts(rows), *(() if held is None else _parts(held))):
         if part is not None:
             digest.update(str((part.shape, part.dtype)).encode())
             digest.update(np.ascontiguousarray(part).tobytes())
@@ -124,3 +124,9 @@ def _fingerprint(estimator: Any, rows: Rows, held: Rows | None) -> str:
     }
     digest.update(json.dumps([type(estimator).__name__, parameters]).encode())
     return digest.hexdigest()
+
+
+def _parts(rows: Rows) -> tuple[Array | None, ...]:
+    X = rows.X
+    parts = (X.indptr, X.indices, X.data) if is_sparse(X) else (X,)
+    return *parts, rows.y, rows.weight

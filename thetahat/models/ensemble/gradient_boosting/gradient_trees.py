@@ -5,15 +5,17 @@ gain = G_L²/(H_L + λ) + G_R²/(H_R + λ) − G²/(H + λ),    value of a leaf 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import Bins, Codes
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.structure import Tree
 
 NO_ROWS = np.empty(0, dtype=np.uint32)
@@ -42,6 +44,47 @@ class TreeRules:
     """−1, 0 or +1 per column (int8)."""
     groups: Array | None = None
     """Columns that may be used on one path: one row per group (uint8, n_groups × d)."""
+
+
+@dataclass(frozen=True)
+class SparseColumns:
+    """Codes of the columns of sparse rows, without columns that no tree can split."""
+
+    codes: _native.SparseCodes
+    places: Array
+    """Numbers of the columns that were kept."""
+    n_features: int
+    """Number of all columns."""
+
+
+def binned(
+    X: Matrix,
+    weight: Array | None,
+    rules: TreeRules,
+    max_bins: int,
+    categorical: Sequence[int] = (),
+) -> tuple[Codes | SparseColumns, Bins]:
+    """Rows as codes, and their bins.
+
+    A side of a split needs a weight of `min_rows`. A sparse column whose entries have less than
+    that is left out, as are empty columns; this changes no tree.
+    """
+    if not is_sparse(X):
+        bins = Bins.learn(X, weight, max_bins=max_bins, categorical=categorical)
+        return bins.codes(X), bins
+    columns, d = X.tocsc(), X.shape[1]
+    places = np.arange(d)
+    if rules.max_features >= d:  # otherwise the columns of a node are drawn among all
+        column = np.repeat(places, np.diff(columns.indptr))
+        counted = np.ones(columns.nnz) if weight is None else weight[columns.indices]
+        entries = np.bincount(column, weights=counted, minlength=d)
+        least = 0.0 if rules.rows_by_curvature else rules.min_rows * (1.0 - 1e-9)
+        places = np.flatnonzero((entries > 0.0) & (entries >= least))
+        if not places.size:
+            places = np.zeros(1, dtype=np.intp)
+    kept = columns if places.size == d else columns[:, places]
+    bins = Bins.learn(kept.tocsr(), weight, max_bins=max_bins)
+    return SparseColumns(bins.sparse_codes(kept), places, d), bins
 
 
 @dataclass(frozen=True)
@@ -77,7 +120,7 @@ class Leaves:
 
 
 def grow_tree(
-    codes: Codes,
+    codes: Codes | SparseColumns,
     bins: Bins,
     slope: Array,
     curvature: Array | None,
@@ -93,12 +136,15 @@ def grow_tree(
     fit to some rows.
     """
     d = bins.n_features
+    sparse = isinstance(codes, SparseColumns)
     groups = np.empty((0, d), dtype=np.uint8) if rules.groups is None else rules.groups
     monotonic = np.empty(0, dtype=np.int8) if rules.monotonic is None else rules.monotonic
+    if sparse:
+        groups = np.ascontiguousarray(groups[:, codes.places]) if len(groups) else groups
+        monotonic = monotonic[codes.places] if len(monotonic) else monotonic
     with shortage_explained(*_need(slope.shape[0], d, rules.max_leaves)):
         arrays, order, nodes, bounds = _native.grow_gradient_tree(
-            codes.by_row,
-            codes.by_column,
+            *((codes.codes,) if sparse else (codes.by_row, codes.by_column)),
             *bins.flat_cuts,
             *bins.flat_categories,
             rows,
@@ -119,7 +165,12 @@ def grow_tree(
             seed,
             n_threads(),
         )
-    return Tree(*arrays, n_features=d), Leaves(order, nodes, bounds)
+    leaves = Leaves(order, nodes, bounds)
+    if not sparse:
+        return Tree(*arrays, n_features=d), leaves
+    feature = np.where(arrays[0] < 0, arrays[0], codes.places[np.maximum(arrays[0], 0)])
+    feature = feature.astype(np.int32)
+    return Tree(feature, *arrays[1:], n_features=codes.n_features), leaves
 
 
 def _need(n: int, d: int, max_leaves: int) -> tuple[int, str, str]:

@@ -32,7 +32,8 @@ class HistGradientBoostingClassifier(BaseHistGradientBoosting, BaseBoostingClass
       node, and rounds the sum. Rows whose class is almost certain count less, and rows whose class
       is uncertain may form a leaf of fewer rows. LightGBM counts in the same way.
 
-    Cost: O(n·d) bytes for the binned rows and O(iterations · n · d · log leaves) time.
+    Cost: O(n·d) bytes for the binned rows and O(iterations · n · d · log leaves) time. Sparse rows
+    stay sparse: the number of their entries takes the place of n·d, unless columns are categorical.
 
     Examples
     --------

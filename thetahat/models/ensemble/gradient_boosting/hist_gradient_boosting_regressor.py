@@ -29,7 +29,8 @@ class HistGradientBoostingRegressor(BaseHistGradientBoosting, BaseBoostingRegres
     where G and H are the sums of ∂ℓ/∂f and ∂²ℓ/∂f² over its rows. A leaf has the value argmin_c Σ
     ℓ(y, f + c): −G/(H+λ) for smooth losses, a quantile for pinball losses.
 
-    Cost: O(n·d) bytes for the binned rows and O(iterations · n · d · log leaves) time.
+    Cost: O(n·d) bytes for the binned rows and O(iterations · n · d · log leaves) time. Sparse rows
+    stay sparse: the number of their entries takes the place of n·d, unless columns are categorical.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ from thetahat.data.bins import Bins, Codes
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import (
     Leaves,
+    SparseColumns,
     TreeRules,
     grow_tree,
     with_leaf_values,
@@ -35,7 +36,7 @@ class TreeRounds:
     plan: Plan
     rows: Rows
     bins: Bins
-    codes: Codes
+    codes: Codes | SparseColumns
     rules: TreeRules
     curved_splits: bool = True
     """Whether splits weight rows by their curvature; else plain least squares on the slopes."""

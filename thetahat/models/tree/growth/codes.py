@@ -10,33 +10,41 @@ from __future__ import annotations
 import numpy as np
 
 from thetahat import _native
-from thetahat.data.bins import MAX_BINS, Bins
+from thetahat.data.bins import MAX_BINS, Bins, entries_by_column
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.growth.columns import TreeColumns
 
+NO_CUTS = (np.empty(0), np.empty(0, dtype=np.int64))
 EXACT_ROWS = 65_535
 """Nodes of up to this many rows are split exactly by default: ranks take two bytes."""
 
 
-def plain_values(X: Array, columns: TreeColumns) -> _native.ForestColumns:
+def plain_values(X: Matrix, columns: TreeColumns) -> _native.ForestColumns:
     """Values of a float matrix, column after column, with NaN for missing values.
 
-    Cost: O(n·d), and a copy of the rows in float64.
+    Cost: O(n·d), and a copy of the rows in float64; O(entries) for sparse rows.
     """
+    if is_sparse(X):
+        return _sparse_columns(X, as_values=True)
     with shortage_explained(*_need(X)):
         return _native.value_columns(X, *_kinds(columns), n_threads())
 
 
 def column_codes(
-    X: Array, weight: Array | None, columns: TreeColumns, splits: str = "auto"
+    X: Matrix, weight: Array | None, columns: TreeColumns, splits: str = "auto"
 ) -> _native.ForestColumns:
     """Codes of a float matrix with NaN for missing values: bins for ``"histogram"``, else ranks.
 
     Categories keep their codes; where a column has more of them than there are bins, all
-    columns become ranks. Cost: O(n·d) for ranks, O(n·d log bins) for bins.
+    columns become ranks. Cost: O(n·d) for ranks, O(n·d log bins) for bins; for sparse rows, the
+    number of entries takes the place of n·d.
     """
+    if is_sparse(X):
+        cuts = Bins.learn(X, weight).flat_cuts if splits == "histogram" else NO_CUTS
+        return _sparse_columns(X, cuts)
     n_categories, is_categorical = _kinds(columns)
     if splits != "histogram" or n_categories.max(initial=0) > MAX_BINS:
         with shortage_explained(*_need(X)):
@@ -51,11 +59,24 @@ def column_codes(
         return _native.binned_columns(X, codes, n_codes.astype(np.uint32), is_categorical)
 
 
-def _need(X: Array) -> tuple[int, str, str]:
-    """At most eight bytes per number for codes or values, and a column while it is sorted."""
+def _sparse_columns(
+    X: Matrix, cuts: tuple[Array, Array] = NO_CUTS, *, as_values: bool = False
+) -> _native.ForestColumns:
+    """Stored entries of sparse rows: values, bins between `cuts`, or ranks without them."""
+    with shortage_explained(*_need(X)):
+        return _native.sparse_forest_columns(
+            *entries_by_column(X), X.shape[0], as_values, *cuts, n_threads()
+        )
+
+
+def _need(X: Matrix) -> tuple[int, str, str]:
+    """At most eight bytes per number for codes or values, and a column while it is sorted.
+
+    Entries of sparse rows are stored by column and by row, with their values.
+    """
     n, d = X.shape
     return (
-        8 * n * (d + 3 * n_threads()),
+        48 * X.nnz + 64 * d if is_sparse(X) else 8 * n * (d + 3 * n_threads()),
         f"Coding the columns of {n} × {d} numbers for a forest",
         "Use fewer rows or columns, or fewer threads with th.config(threads=...).",
     )

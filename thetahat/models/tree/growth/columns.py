@@ -3,7 +3,8 @@
 Numbers stay as they are, including ±∞, because only their order matters. Ordered categories become
 their positions 0, 1, … in that order and are treated as numbers. Unordered categories and text
 become codes 0, …, K−1, which the tree splits into sets. A category that was absent in `learn` is
-missing in `read`.
+missing in `read`. Sparse rows stay sparse where the model can use them so and no column is
+categorical.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from thetahat.data.columns.variables import ArrayVariable, Variable, variables
 from thetahat.data.validation import as_features, is_sparse, require_matrix
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,10 @@ class TreeColumns:
         `rows` is a Boolean mask of the rows to use; categories of other rows are not learned. Cost:
         O(d), and O(n) for each column of text or of declared categories.
         """
+        if is_sparse(X):
+            X = as_features(X, who=who)[0]
+            if not _requested(categorical_features, X.shape[1], (), who):
+                return cls(X.shape[1])
         X = _as_columns(X, who)
         n_features, names = _width(X), _names(X)
         asked = _requested(categorical_features, n_features, names, who)
@@ -61,14 +66,22 @@ class TreeColumns:
                 categorical.append(place)
         return cls(n_features, names, levels, tuple(categorical))
 
-    def read(self, X: Any, *, who: str = "This model") -> Array:
-        """The rows of X as float32 or float64, without a copy if X is already such an array."""
-        X = _as_columns(X, who)
+    def read(self, X: Any, *, sparse: bool = False, who: str = "This model") -> Matrix:
+        """The rows of X as float32 or float64, without a copy if X is already such an array.
+
+        With `sparse`, sparse rows stay sparse (CSR) unless a column is categorical.
+        """
+        if sparse and is_sparse(X) and not self.levels:
+            X = as_features(X, who=who)[0]
+        else:
+            X = _as_columns(X, who)
         if _width(X) != self.n_features:
             raise DataError(
                 f"X has {_width(X)} features, but {who} is expecting {self.n_features} features "
                 "as input. Use the same columns as in fit."
             )
+        if is_sparse(X):
+            return X
         if isinstance(X, np.ndarray) and X.dtype.kind == "f":
             if not self.levels:
                 return X
@@ -129,15 +142,7 @@ class TreeColumns:
 def _as_columns(X: Any, who: str) -> Any:
     """X as a table, a 2-D array of objects or text, or a 2-D float array (sparse ones dense)."""
     if is_sparse(X):
-        csr, _ = as_features(X, who=who)
-        n, d = csr.shape
-        require_memory(
-            n * d * csr.dtype.itemsize,
-            f"{who}: trees need a dense X; converting the {n} × {d} sparse X",
-            "Keep fewer columns (sklearn.feature_selection), use a model for sparse rows such as "
-            "LogisticRegression, or raise the limit with th.config(memory=...).",
-        )
-        return csr.toarray()
+        return dense_rows(as_features(X, who=who)[0], who)
     if is_table(X) and not _is_lone(X):
         return X
     if type(X) is np.ndarray and X.dtype.kind in "OUST":
@@ -146,6 +151,21 @@ def _as_columns(X: Any, who: str) -> Any:
         # As objects, because NumPy would convert the 1 of [1, "a"] to text.
         return _as_objects(np.array(X, dtype=object), who)
     return as_features(X, who=who)[0]
+
+
+def dense_rows(X: Matrix, who: str) -> Array:
+    """Sparse rows as a dense array, if the memory suffices; other rows as they are."""
+    if not is_sparse(X):
+        return X
+    n, d = X.shape
+    require_memory(
+        n * d * X.dtype.itemsize,
+        f"{who}: a dense X is needed here; converting the {n} × {d} sparse X",
+        "Keep fewer columns (sklearn.feature_selection), use a model that keeps sparse rows, such "
+        "as RandomForestClassifier or HistGradientBoostingClassifier without categorical columns, "
+        "or raise the limit with th.config(memory=...).",
+    )
+    return X.toarray()
 
 
 def _as_objects(X: Array, who: str) -> Array:
@@ -171,7 +191,7 @@ def _is_lone(X: Any) -> bool:
 def _width(X: Any) -> int:
     if isinstance(X, np.ndarray):
         return len(X.dtype.names) if X.dtype.names is not None else int(X.shape[1])
-    return len(variables(X))
+    return int(X.shape[1]) if is_sparse(X) else len(variables(X))
 
 
 def _names(X: Any) -> tuple[str, ...]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.bins import entries_by_column
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.memory import require_memory, shortage_explained
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.structure import Tree
 
 BYTES_PER_CELL = 24
@@ -21,22 +23,35 @@ UNBOUNDED = 2**31 - 1
 
 
 def sorted_columns(
-    X: Array, categorical: Array | None = None, ordered: bool = True
+    X: Matrix, categorical: Array | None = None, ordered: bool = True, *, copy_values: bool = True
 ) -> _native.SortedColumns:
     """Prepare the columns of X once for all trees that are grown on them.
 
     X is a float matrix with NaN for missing values; in `categorical` columns (Booleans, one per
     column) its values are the codes 0, 1, … of categories. `ordered` columns allow exact splits,
-    others random splits only.
+    others random splits only. Without `copy_values`, thresholds of exact splits are read from X,
+    which must not change. Of a sparse X only the entries other than zero are stored and read.
     """
     n, d = X.shape
+    if is_sparse(X):
+        with shortage_explained(*_sparse_need(X)):
+            return _native.sparse_columns(*entries_by_column(X), n, ordered, n_threads())
     need = _need(n, d)
     require_memory(*need)
     kinds = np.zeros(d, dtype=np.uint8)
     if categorical is not None:
         kinds[:] = categorical
     with shortage_explained(*need):
-        return _native.sorted_columns(X, kinds, ordered, n_threads())
+        return _native.sorted_columns(X, kinds, ordered, n_threads(), copy_values or not ordered)
+
+
+def _sparse_need(X: Matrix) -> tuple[int, str, str]:
+    """Entries with their codes and values, three times; the words for them."""
+    return (
+        3 * BYTES_PER_CELL * X.nnz + 64 * X.shape[1],
+        f"Sorting the {X.nnz} entries of {X.shape[0]} × {X.shape[1]} sparse rows for trees",
+        "Use fewer rows or columns.",
+    )
 
 
 def _need(n: int, d: int) -> tuple[int, str, str]:
@@ -67,6 +82,7 @@ def grow_tree(
     at_values: bool = False,
     category_subsets: bool = True,
     random_ties: bool = False,
+    use_up: bool = False,
     monotone: Array | None = None,
     seed: int = 0,
 ) -> Tree:
@@ -75,7 +91,8 @@ def grow_tree(
     With `max_leaves` the leaf with the largest gain is split first, otherwise the tree grows depth
     first. `min_weight` is the minimum total weight of a leaf; `min_gain` is the minimum gain φ − Σ
     w·φ of a split relative to the weight of its node, `min_decrease` relative to the weight of the
-    root. For equal gains the first column is used, or a random one with `random_ties`.
+    root. For equal gains the first column is used, or a random one with `random_ties`. With
+    `use_up`, the tree works in the memory of the columns, and no other tree can use them.
     """
     targets = np.ascontiguousarray(y, dtype=np.float64).reshape(columns.n_rows, -1)
     with shortage_explained(*_need(columns.n_rows, columns.n_columns)):
@@ -100,6 +117,7 @@ def grow_tree(
             seed=seed,
             threads=n_threads(),
             random_ties=random_ties,
+            use_up=use_up,
         )
     outputs = targets.shape[1]
     return Tree(
