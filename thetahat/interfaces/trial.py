@@ -78,6 +78,7 @@ def try_models(
     asked: Sequence[str] | None = None,
     cv: int = 5,
     scoring: str | None = None,
+    margin: str = "1%",
     seed: int = 0,
 ) -> Trial:
     """Fit and compare the models on the same folds."""
@@ -96,6 +97,7 @@ def try_models(
             problem.y,
             cv=folds,
             scoring=scoring,
+            margin=margin,
             random_state=seed,
             progress=progress,
         )
