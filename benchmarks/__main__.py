@@ -29,6 +29,7 @@ FAMILIES = (
     "bayes",
     "selection",
     "evaluation",
+    "coverage",
     "factors",
     "nonnegative",
     "adaboost",
