@@ -31,6 +31,7 @@ FAMILIES = (
     "bayes",
     "selection",
     "evaluation",
+    "coverage",
     "factors",
     "nonnegative",
     "adaboost",

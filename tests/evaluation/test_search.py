@@ -47,7 +47,7 @@ def test_one_standard_error_takes_the_first_that_is_close():
 def test_what_cannot_be_told_apart_is_said():
     found = th.search(th.Ridge(), {"alpha": [1.0, 1.0001, 1e5]}, X, Y)
     assert sorted(each["alpha"] for each in [found.best, *found.not_worse]) == [1.0, 1.0001]
-    assert "cannot be distinguished with this much data" in found.sentence
+    assert "alpha=1.0001 and alpha=1.0 are practically equal" in found.sentence
     assert "Of 2 other settings, 1 cannot be distinguished" in found.sentence
     sure = th.search(th.Ridge(), {"alpha": [1.0, 1e5]}, X, Y)
     assert sure.not_worse == []
@@ -85,7 +85,7 @@ def test_classifiers_pipelines_metrics_and_weights():
     found = th.search(model, grid, X, LABELS, scoring="roc_auc", refit=False)
     assert found.metric == "roc_auc"
     assert found.model is None
-    assert found.evaluations[0].intervals["roc_auc"].method == "DeLong over folds"
+    assert found.evaluations[0].intervals["roc_auc"].method == "DeLong over rows"
     weight = random.random(200)
     weighted = th.search(th.Ridge(), {"alpha": [1.0, 2.0]}, X, Y, sample_weight=weight)
     expected = th.Ridge(**weighted.best).fit(X, Y, sample_weight=weight)

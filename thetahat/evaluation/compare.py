@@ -17,6 +17,7 @@ from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
+from thetahat.evaluation.sampling.margins import margin_of
 from thetahat.evaluation.statistics.outcome import HypothesisTest
 from thetahat.evaluation.statistics.ranks import friedman, nemenyi
 from thetahat.foundation.arguments import require_level
@@ -123,6 +124,7 @@ def compare(
     test: str = "auto",
     level: float = 0.95,
     interval: str = "auto",
+    margin: float | str = "1%",
     groups: Any = None,
     sample_weight: Any = None,
     random_state: Any = 0,
@@ -130,9 +132,14 @@ def compare(
 ) -> Comparison:
     """Evaluate several models on the same folds, and test which differ.
 
-    Formula: by default t = d̄/√((1/k + n_test/n_train)·s_d²), where d are the differences of the
-    scores fold by fold. The p-values of several pairs are adjusted by Holm's rule. Cost:
-    models × folds fits, run in parallel.
+    Formula: by default t = d̄/√(Σ contribution²), from what each held-out row contributes to the
+    difference d̄ of the mean scores, corrected for skewness; for accuracy the score test of two
+    shares (Tango), which is McNemar's test of no difference. The variance is that of `evaluate`.
+    Interval and p-value agree, and both are adjusted for the number of pairs by the distribution of
+    the largest of all differences. Cost: models × folds fits, run in parallel.
+
+    Two models are practically equal if two one-sided tests (TOST) reject that their difference is
+    as large as a margin: the whole interval of the difference lies between −margin and margin.
 
     Parameters
     ----------
@@ -146,13 +153,15 @@ def compare(
         One metric as in scikit-learn: a name such as "accuracy", or a callable
         ``scorer(model, X, y)``. Greater values must be better. By default the models' own
         ``score`` method is used.
-    test : {"auto", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv"}, default="auto"
-        The test for the difference of two models.
+    test : {"auto", "rows", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv"}
+        The test for the difference of two models. By default "auto".
 
-        - "auto": "corrected_t". With a single split, "mcnemar" for accuracy and no test for other
-          metrics.
-        - "corrected_t": the corrected resampled t-test. It is conservative when every row is held
-          out once.
+        - "auto": "rows", or "corrected_t" for scores that are not a metric of scikit-learn.
+        - "rows": uses the contributions of rows, or of groups or blocks of time, as described in
+          `evaluate`.
+        - "corrected_t": the corrected resampled t-test of the scores of the folds. It is
+          conservative when every row is held out once, and rejects too often when stratified folds
+          leave a model without variation.
         - "paired_t": ignores that training sets overlap, so it rejects too often when the models
           are equally good.
         - "wilcoxon": the signed-rank test. It cannot reject at 5% with fewer than 6 folds.
@@ -163,6 +172,10 @@ def compare(
         Confidence level of the intervals, between 0 and 1. Tests reject at 1 − level.
     interval : str, default="auto"
         How confidence intervals of the scores are computed; see `evaluate`.
+    margin : float or str, default="1%"
+        The largest difference of two scores that counts as practically equal: a number in the unit
+        of the metric, or a percentage of the better score. A larger value calls more pairs
+        practically equal. Choose it by what a difference is worth, before you see the scores.
 
     Returns
     -------
@@ -177,6 +190,7 @@ def compare(
     'plain'
     """
     require_level(level)
+    margin_of(margin, 1.0)
     if not isinstance(models, Mapping):
         raise ParameterError(
             f"compare: models is a {type(models).__name__}. Give a dict of models by name, such as "
@@ -213,5 +227,7 @@ def compare(
     ranked = sorted(found, key=lambda name: -found[name].scores[metric].mean())
     evaluations = {name: found[name] for name in ranked}
     _, targets = targets_of(X, y, "compare")
-    pairs = judged_pairs(list(combinations(ranked, 2)), evaluations, metric, targets, test, level)
+    pairs = judged_pairs(
+        list(combinations(ranked, 2)), evaluations, metric, targets, test, level, margin
+    )
     return Comparison(metric, evaluations, pairs, level)

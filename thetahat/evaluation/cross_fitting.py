@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
@@ -20,6 +20,8 @@ from sklearn.utils import get_tags
 from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.folds import Fold, rows_in
+from thetahat.evaluation.sampling.answers import Answers, answers_of
+from thetahat.evaluation.sampling.row_values import RowValues, row_values
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.many_fits import Failure, map_as_available
 from thetahat.foundation.types import Array
@@ -45,6 +47,8 @@ class FoldFit:
     estimator: Any = None
     trained_rows: int = 0
     """The number of distinct training rows."""
+    row_values: dict[str, RowValues] = field(default_factory=dict)
+    """For every metric, what each held-out row contributes to its score, where that is known."""
 
 
 def cross_fit(
@@ -55,16 +59,21 @@ def cross_fit(
     scorers: Mapping[str, Mapping[str, Scorer]],
     *,
     sample_weight: Array | None = None,
+    units: Array | None = None,
+    names: Mapping[str, Mapping[str, str | None]] | None = None,
     keep: bool = False,
     progress: Progress | None = None,
     failed: dict[str, Exception] | None = None,
 ) -> list[FoldFit]:
     """Fit every model on every fold; results in the order of the models and the folds.
 
+    `units` are the units of sampling of all rows; with them, the contributions of rows to the
+    scores are kept. `names` are the names of the metrics in scikit-learn, by model and by metric.
+
     An error ends all fits. If `failed` is given, it receives the error of the first fold of each
     model that fails; the other models go on, and the results lack the models that failed.
     """
-    work = _FoldWork(models, X, y, folds, scorers, sample_weight, keep)
+    work = _FoldWork(models, X, y, folds, scorers, sample_weight, keep, units, names or {})
     seconds: dict[str, float] = {}
     fits: dict[tuple[str, int], FoldFit] = {}
     failures: dict[int, Exception] = {}
@@ -118,6 +127,8 @@ class _FoldWork:
     scorers: Mapping[str, Mapping[str, Scorer]]
     sample_weight: Array | None
     keep: bool
+    units: Array | None
+    names: Mapping[str, Mapping[str, str | None]]
 
     def __call__(self, task: tuple[str, int]) -> FoldFit:
         name, number = task
@@ -135,13 +146,16 @@ class _FoldWork:
         fitted = time.perf_counter()
         held = rows_for(learner, self.X, test, train)
         truth = () if self.y is None else (take_rows(self.y, test),)
-        predictions = _predictions(learner, held)
-        certainty = _certainty(learner, held)
+        answers, places = answers_of(learner, held), np.arange(len(test))
+        predictions = _predictions(learner, held, answers, places)
+        certainty = _certainty(learner, answers, places)
         predicted = time.perf_counter()
-        scores = {}
+        scores, values = {}, {}
         for metric, scorer in self.scorers[name].items():
             known = {"predictions": predictions} if scorer is accuracy_scorer else {}
-            scores[metric] = float(scorer(learner, held, *truth, **known))
+            replayed = hasattr(scorer, "_score_func") and self.y is not None
+            model, rows = (answers, places) if replayed else (learner, held)
+            scores[metric] = float(scorer(model, rows, *truth, **known))
             if scores[metric] == -np.inf and is_density_model(learner):
                 logs = np.asarray(learner.log_density(held))
                 raise DataError(
@@ -156,6 +170,9 @@ class _FoldWork:
                     "defined on this fold, or the predictions are not finite. Use other folds "
                     "(fewer, or stratified), another metric, or scale the columns."
                 )
+            if self.units is not None:
+                found = self._values(metric, name, answers, predictions, test, scores[metric])
+                values.update({} if found is None else {metric: found})
         return FoldFit(
             name,
             number,
@@ -167,7 +184,28 @@ class _FoldWork:
             predicted - fitted,
             learner if self.keep else None,
             trained_rows=int(np.count_nonzero(np.bincount(train))),
+            row_values=values,
         )
+
+    def _values(
+        self,
+        metric: str,
+        name: str,
+        answers: Answers,
+        predictions: Array,
+        test: Array,
+        score: float,
+    ) -> RowValues | None:
+        """The contributions of the held-out rows to a score."""
+        assert self.units is not None
+        scorer = self.scorers[name][metric]
+        if scorer is likelihood_scorer:
+            return RowValues(np.asarray(predictions, dtype=np.float64))
+        known = self.names.get(name, {}).get(metric)
+        if self.y is None or known in ("accuracy", "roc_auc"):
+            return None  # accuracy and areas follow from the predictions that are kept
+        truth = np.asarray(take_rows(self.y, test))
+        return row_values(known, scorer, answers, truth, score, self.units[test])
 
 
 def rows_for(learner: Any, X: Any, rows: Array, training: Array) -> Any:
@@ -178,8 +216,10 @@ def rows_for(learner: Any, X: Any, rows: Array, training: Array) -> Any:
     return taken[:, training] if not hasattr(taken, "iloc") else taken.iloc[:, training]
 
 
-def _predictions(learner: Any, X: Any) -> Array:
-    for method in ("predict", "log_density", "score_samples"):
+def _predictions(learner: Any, X: Any, answers: Answers, places: Array) -> Array:
+    if hasattr(learner, "predict"):
+        return np.asarray(answers.predict(places))
+    for method in ("log_density", "score_samples"):
         if hasattr(learner, method):
             return np.asarray(getattr(learner, method)(X))
     return np.empty((rows_in(X), 0))
@@ -195,10 +235,10 @@ def is_density_model(model: Any) -> bool:
     return hasattr(model, "log_density") and not (is_classifier(model) or is_regressor(model))
 
 
-def _certainty(learner: Any, X: Any) -> Array | None:
+def _certainty(learner: Any, answers: Answers, places: Array) -> Array | None:
     for method in ("decision_function", "predict_proba"):
         if hasattr(learner, method) and hasattr(learner, "classes_"):
-            found = getattr(learner, method)(X)
+            found = getattr(answers, method)(places)
             # With several labels per row, scikit-learn returns one table per label.
             return None if isinstance(found, list) else np.asarray(found)
     return None

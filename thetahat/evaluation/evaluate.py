@@ -21,6 +21,7 @@ from thetahat.evaluation.cross_fitting import (
 )
 from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, targets_of
 from thetahat.evaluation.metrics import known_as, own_score, scorers_for
+from thetahat.evaluation.sampling.design import units_of_sampling
 from thetahat.evaluation.score_intervals import score_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.arguments import require_level
@@ -56,6 +57,9 @@ class Evaluation:
         Seconds taken by the fit and by the prediction on each fold.
     known_as : dict of str to str or None
         For every metric, its name in scikit-learn. None if scikit-learn does not have the metric.
+    units : array of shape (n,) or None
+        For every row, the number of its unit of sampling: the row itself, its group, or its block
+        of time.
 
     Examples
     --------
@@ -73,6 +77,7 @@ class Evaluation:
     certainties: Array | None
     fits: tuple[FoldFit, ...]
     known_as: dict[str, str | None] = field(default_factory=dict)
+    units: Array | None = None
 
     @property
     def fit_seconds(self) -> Array:
@@ -129,19 +134,19 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a model by cross-validation, with a confidence interval for every score.
 
-    Formula: s̄ = (1/k) Σ score(f_{−fold}, fold). The interval depends on the metric: Wilson's for
-    accuracy, DeLong's for the area under the ROC curve, and otherwise
-    s̄ ± t·s·√(1/k + n_test/n_train), which is corrected for overlapping training sets. Cost: k
-    fits, run in parallel on the available threads.
+    Formula: s̄ = (1/k) Σ score(f_{−fold}, fold). The interval follows from what each held-out row
+    contributes to the score: s̄ ± t·√(Σ contribution²), corrected for skewness; Wilson's interval
+    for accuracy and DeLong's for the area under the ROC curve, with the same variance. Cost: k
+    fits, run in parallel on the available threads, and O(n) for the intervals; metrics without a
+    formula are computed from the predictions 25 more times per fold.
 
-    The interval is for the expected score of models trained on this many rows. Wilson's interval
-    accounts for the number of test rows, but not for the random choice of the training rows. In
-    simulations with nearest class means on ten columns and a weak signal, a 95% interval covered
-    the expected score in 91% of the cases with 60 rows and in 92 to 95% with 100 to 400 rows.
-    DeLong's interval accounts for both. It covered 95 to 97% with 60 to 400 rows of two balanced
-    classes, 92% with 5 positives in 100 rows or 10 in 200, and up to 99% for models that depend
-    little on the training rows. The corrected t interval and the bootstrap of folds, which has the
-    same correction, covered 97 to 98%.
+    The interval is for the expected score of models trained on this many rows. The units of
+    sampling are the rows; the groups, if `groups` is given; or blocks of √n neighbouring rows, if
+    every fold trains on rows before those that it holds out. The random choice of the training rows
+    adds variance. It is estimated if rows are held out repeatedly; if each is held out once, the
+    variance is multiplied by 1 + n_test/n_train for accuracy and the area under the ROC curve, and
+    by 1 + n_test/(2·n_train) otherwise. The page "How sure is that?" of the documentation shows how
+    often such intervals contain the expected score.
 
     Parameters
     ----------
@@ -164,14 +169,18 @@ def evaluate(
         not defined for one row, so regressors are scored by "neg_mean_squared_error" if a fold
         holds out a single row, as in leave-one-out.
     interval : str, default="auto"
-        How confidence intervals are computed: "corrected_t", "t", "bootstrap" (draws folds with
-        replacement), "wilson", "clopper_pearson" or "delong". "auto" chooses by the metric, as
-        described above.
+        How confidence intervals are computed. "rows" uses the contributions of rows, groups or
+        blocks, as described above; "wilson", "clopper_pearson" (accuracy) and "delong" (area under
+        the ROC curve) take the rows as independent and the models as fixed or nearly so.
+        "corrected_t", "t" and "bootstrap" (draws folds with replacement) use only the scores of the
+        folds, which do not show the whole sampling error if folds are stratified or few. "auto" is
+        "rows", or "corrected_t" for scores that are not a metric of scikit-learn.
     level : float, default=0.95
         Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
     groups : array-like, optional
-        The group of each row, for splitters that keep the rows of a group together, such as
-        ``GroupKFold``.
+        The group of each row, such as a patient or a household. Groups are the units of sampling
+        of intervals and tests. An integer `cv` then keeps the rows of a group in one fold; other
+        splitters receive the groups.
     sample_weight : array-like, optional
         Row weights for the fits. The scores are not weighted.
     name : str, optional
@@ -242,6 +251,7 @@ def evaluate_all(
     if sample_weight is not None:
         _require_weights_in_fit(models)
     folds = folds_of(cv, X, y, classifier=all(classify), groups=groups, random_state=random_state)
+    units = units_of_sampling(folds, len(targets), groups)
     weight = None if sample_weight is None else as_weight(sample_weight, len(targets), "evaluate")
     scorers = {
         name: scorers_for(model, scoring, folds, y is not None) for name, model in models.items()
@@ -259,6 +269,14 @@ def evaluate_all(
         folds,
         scorers,
         sample_weight=weight,
+        units=units,
+        names={
+            name: {
+                metric: known_as(scorer) or (own_score(model) if scoring is None else None)
+                for metric, scorer in scorers[name].items()
+            }
+            for name, model in models.items()
+        },
         keep=keep_models,
         progress=_progress_callback(progress),
         failed=failed,
@@ -270,7 +288,9 @@ def evaluate_all(
         for name, model in models.items()
     }
     return {
-        name: _evaluation(name, own, targets, folds, known[name], interval, level, random_state)
+        name: _evaluation(
+            name, own, targets, folds, known[name], interval, level, random_state, units
+        )
         for name, own in by_model.items()
     }
 
@@ -318,6 +338,7 @@ def _evaluation(
     interval: str,
     level: float,
     random_state: Any,
+    units: Array,
 ) -> Evaluation:
     scores = {metric: np.array([fit.scores[metric] for fit in fits]) for metric in fits[0].scores}
     intervals = {
@@ -329,6 +350,7 @@ def _evaluation(
             kind=interval,
             level=level,
             random_state=random_state,
+            units=units,
         )
         for metric in scores
     }
@@ -337,7 +359,7 @@ def _evaluation(
         predictions = _in_order(fits, [fit.predictions for fit in fits])
         if all(fit.certainty is not None for fit in fits):
             certainties = _in_order(fits, [fit.certainty for fit in fits])
-    return Evaluation(name, intervals, scores, predictions, certainties, tuple(fits), known)
+    return Evaluation(name, intervals, scores, predictions, certainties, tuple(fits), known, units)
 
 
 def _in_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:

@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 
 from thetahat.data.column_targets import one_column
 from thetahat.data.columns.variables import is_missing
@@ -28,7 +34,8 @@ def folds_of(
 ) -> list[Fold]:
     """The (train, test) row numbers of every fold.
 
-    An integer is the number of shuffled folds, stratified for classifiers; "bootstrap" trains on
+    An integer is the number of shuffled folds, stratified for classifiers, with the rows of a group
+    in one fold; "bootstrap" trains on
     rows drawn with replacement and holds out those not drawn, `RESAMPLES` times. Anything else is
     passed to scikit-learn: a splitter, or an iterable of pairs.
     """
@@ -46,7 +53,12 @@ def folds_of(
                 f"cv={cv} folds of {n} rows: there must be at least 2 folds, with at least one row "
                 f"each. Use cv={min(max(2, n), 5)}."
             )
-        kind = StratifiedKFold if classifier and _smallest_class(labels) >= cv else KFold
+        stratified = classifier and _smallest_class(labels) >= cv
+        if groups is None:
+            kind = StratifiedKFold if stratified else KFold
+        else:
+            _require_groups(groups, int(cv), n)
+            kind = StratifiedGroupKFold if stratified else GroupKFold
         cv = kind(int(cv), shuffle=True, random_state=random_state)
     try:
         splitter = check_cv(cv, labels, classifier=classifier)
@@ -65,6 +77,20 @@ def folds_of(
     if classifier and labels is not None:
         _require_two_classes(found, labels)
     return found
+
+
+def _require_groups(groups: Any, cv: int, n: int) -> None:
+    found = np.asarray(groups)
+    if found.shape != (n,):
+        raise DataError(
+            f"groups has shape {found.shape}, but X has {n} rows. Give one group per row."
+        )
+    different = np.unique(found).size
+    if different < cv:
+        raise DataError(
+            f"cv={cv} folds of {different} group{'s' * (different != 1)}: the rows of a group stay "
+            f"in one fold, so there can be at most {different}. Use fewer folds."
+        )
 
 
 def _row_numbers(rows: Any, n: int, number: int) -> Array:

@@ -4,54 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 
 import numpy as np
 
 from thetahat.evaluation.cross_fitting import rows_right
 from thetahat.evaluation.evaluate import Evaluation
-from thetahat.evaluation.folds import none_twice
-from thetahat.evaluation.metrics import SHARES, range_of
-from thetahat.evaluation.score_intervals import overlap_of
-from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval
-from thetahat.evaluation.statistics.paired import (
-    NO_DIFFERENCE,
-    corrected_resampled_t,
-    five_by_two_cv,
-    mcnemar,
-    paired_t,
-    variance_of_gap,
+from thetahat.evaluation.fold_tests import FoldScores
+from thetahat.evaluation.metrics import range_of
+from thetahat.evaluation.sampling.design import Design, values_of
+from thetahat.evaluation.sampling.judgement import (
+    GapOfShares,
+    Judgement,
+    NoSpread,
+    Studentised,
+    equivalence,
 )
-from thetahat.evaluation.statistics.ranks import wilcoxon
+from thetahat.evaluation.sampling.margins import margin_of
+from thetahat.evaluation.sampling.row_values import RowValues
+from thetahat.evaluation.sampling.several import Several, several
+from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval
+from thetahat.evaluation.statistics.paired import NO_DIFFERENCE, NO_SPREAD
+from thetahat.evaluation.verdicts import sentence_of
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 
-TESTS = ("auto", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv")
-POWER = 0.8
-"""The power of the test at the sample size that the summary names as sufficient."""
-OUT_OF_REACH = 1e9
+TESTS = ("auto", "rows", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv")
 
 
 @dataclass(frozen=True)
 class Pair:
     """Two models on the same folds: the difference of their scores, its test, and a summary.
 
-    Formula: d = score(a) − score(b), fold by fold, or row by row in McNemar's test, where a is the
-    better model by the tested quantity. Cost: O(1).
+    Formula: d = score(a) − score(b), where a is the better model by the tested quantity. The
+    interval excludes 0 if and only if p is below the significance level, and both are adjusted for
+    the number of pairs. Cost: O(1).
 
     Attributes
     ----------
     better, worse : str
         The names of the two models.
     test : HypothesisTest
-        The test that the models are equally good. p is adjusted for the number of pairs (Holm).
+        The test that the models are equally good. p is adjusted for the number of pairs.
     difference : Interval
-        The difference of the mean scores, with its confidence interval.
-    rows_needed : float
-        How many more rows would make the difference significant with probability 0.8, if it keeps
-        its size. 0 if it is significant already.
+        The difference of the mean scores, with its confidence interval, which is adjusted for the
+        number of pairs.
+    margin : float
+        The largest difference that counts as practically equal, in the unit of the metric.
+    equivalence : float
+        p-value of the hypothesis that the difference is at least as large as the margin (two
+        one-sided tests, each at half the significance), adjusted for the number of pairs.
+    practically_equal : bool
+        Whether the test of equivalence rejects, so that the whole interval of the difference is
+        within the margin.
     sentence : str
-        A summary of the difference and the test in words.
+        A summary of the difference and the tests in words.
 
     Examples
     --------
@@ -59,16 +65,22 @@ class Pair:
     >>> data = th.datasets.make_linear(200, 3, noise=1.0, random_state=0)
     >>> models = {"plain": th.LinearRegression(), "shrunk": th.Ridge(alpha=1e3)}
     >>> pair, = th.compare(models, data.X, data.y).pairs
-    >>> pair.better, pair.test.rejects
-    ('plain', True)
+    >>> pair.better, pair.test.rejects, pair.practically_equal
+    ('plain', True, False)
     """
 
     better: str
     worse: str
     test: HypothesisTest
     difference: Interval
-    rows_needed: float
+    margin: float
+    equivalence: float
     sentence: str
+
+    @property
+    def practically_equal(self) -> bool:
+        """Whether the difference is within the margin, by the test of equivalence."""
+        return bool(self.equivalence < self.test.significance)
 
 
 def judged_pairs(
@@ -78,118 +90,154 @@ def judged_pairs(
     targets: Array,
     test: str,
     level: float,
+    margin: float | str = "1%",
 ) -> tuple[Pair, ...]:
-    """Test each pair (better, worse), and adjust the p-values for the number of pairs."""
-    fits = next(iter(evaluations.values())).fits
-    overlap, repeated = overlap_of(fits), not none_twice([fit.rows for fit in fits])
-    right = {name: _rows_right(each, metric, targets) for name, each in evaluations.items()}
-    tested = []
-    for a, b in pairs:
-        first, second, rights = evaluations[a], evaluations[b], (right[a], right[b])
-        scores = _Scores(
-            first.scores[metric],
-            second.scores[metric],
-            metric,
-            first.known_as[metric] if first.known_as == second.known_as else None,
-            len(targets),
-            overlap / (1 + overlap),
-            None if rights[0] is None or rights[1] is None else (rights[0], rights[1]),
-            repeated,
-        )
-        found = scores.tested(test, 1 - level)
-        gap = found.interval
-        if found.name.startswith("McNemar") and gap is not None and gap.estimate < 0:
-            # McNemar's test counts rows; with uneven folds the mean scores may rank differently.
-            a, b, scores = b, a, scores.turned()
-            found = scores.tested(test, 1 - level)
-        tested.append((a, b, scores, found))
-    adjusted = holm([found.p for *_, found in tested])
+    """Test each pair (better, worse), adjusted for the number of pairs."""
+    margin_of(margin, 1.0)
+    if not pairs:
+        return ()
+    setting = _Setting.of(evaluations, metric, targets, test, 1 - level)
+    together = setting.several(pairs)
     return tuple(
-        _pair(a, b, replace(found, p=p), scores, len(pairs))
-        for (a, b, scores, found), p in zip(tested, adjusted, strict=True)
+        _pair(*setting.judged(a, b), together, setting, margin_of(margin, setting.best_of(a, b)))
+        for a, b in pairs
     )
 
 
-def holm(p_values: list[float]) -> list[float]:
-    """Holm's adjustment: the i-th smallest of m p-values times m − i + 1, kept ascending."""
-    order = np.argsort(p_values)
-    adjusted, largest = [0.0] * len(p_values), 0.0
-    for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, p_values[place] * (len(p_values) - rank)))
-        adjusted[place] = largest
-    return adjusted
-
-
 @dataclass(frozen=True)
-class _Scores:
-    """Scores of two models on the same folds, and the rows that each predicts correctly."""
+class _Setting:
+    """Everything that the pairs have in common."""
 
-    a: Array
-    b: Array
+    evaluations: Mapping[str, Evaluation]
     metric: str
-    known: str | None
-    n: int
-    test_share: float
-    right: tuple[Array, Array] | None
-    """For accuracy: whether each held-out row is correct, in the order of the folds."""
-    repeated: bool
-    """Whether some rows are held out more than once."""
+    targets: Array
+    test: str
+    significance: float
+    design: Design
+    values: dict[str, RowValues] | None
+    """Contributions of the held-out rows, if the test uses them."""
 
-    def turned(self) -> _Scores:
-        """The same scores with the two models exchanged."""
-        right = None if self.right is None else self.right[::-1]
-        return replace(self, a=self.b, b=self.a, right=right)
-
-    def tested(self, test: str, significance: float) -> HypothesisTest:
-        """Run the requested test; "auto" takes the best one that the folds allow."""
-        folds = self.a.size
-        if test == "auto":
-            test = "corrected_t"
-            if folds == 1:
-                test = "mcnemar" if self.right is not None else "none"
-        if folds < 2 and test not in ("mcnemar", "none"):
-            raise CapabilityError(
-                f"compare: test={test!r} needs the scores of at least 2 folds; there is 1. Use "
-                "cv=5, or test='mcnemar' for the accuracies of classifiers."
-            )
-        match test:
-            case "corrected_t":
-                return self.corrected_t(significance)
-            case "paired_t":
-                return paired_t(
-                    self.a, self.b, significance=significance, least_spread=self._least_spread()
+    @classmethod
+    def of(
+        cls,
+        evaluations: Mapping[str, Evaluation],
+        metric: str,
+        targets: Array,
+        test: str,
+        significance: float,
+    ) -> _Setting:
+        first = next(iter(evaluations.values()))
+        units = np.arange(len(targets)) if first.units is None else first.units
+        design, values = Design.of(first.fits, units), None
+        if test in ("auto", "rows"):
+            found = {
+                name: values_of(each.fits, metric, each.known_as[metric], targets)
+                for name, each in evaluations.items()
+            }
+            kept = {name: each for name, each in found.items() if each is not None}
+            if len(kept) == len(found) and design.n_units > 1:
+                values = kept
+            elif test == "rows":
+                raise CapabilityError(
+                    "compare: test='rows' needs a metric of scikit-learn that is computed from the "
+                    "predictions, and at least two held-out rows or groups; the metric here is "
+                    f"{metric!r}. Use test='corrected_t'."
                 )
-            case "wilcoxon":
-                return wilcoxon(self.a, self.b, significance=significance)
-            case "5x2cv":
-                return five_by_two_cv((self.a - self.b).reshape(5, 2), significance=significance)
-            case "none":
-                return _untested(float(self.a[0] - self.b[0]), significance)
-        if self.right is None or self.repeated:
-            raise CapabilityError(
-                "compare: test='mcnemar' needs the accuracy of classifiers, and folds that hold "
-                f"out each row at most once; the metric here is {self.metric!r}. Use "
-                "test='corrected_t'."
-            )
-        return mcnemar(*self.right, significance=significance)
+            else:
+                test = "corrected_t" if len(first.fits) > 1 else "none"
+        return cls(evaluations, metric, targets, test, significance, design, values)
 
-    def corrected_t(self, significance: float) -> HypothesisTest:
-        """The corrected resampled t-test of these folds."""
-        return corrected_resampled_t(
-            self.a,
-            self.b,
-            test_share=self.test_share,
-            significance=significance,
-            least_spread=self._least_spread(),
+    def several(self, pairs: Sequence[tuple[str, str]]) -> Several:
+        """The adjustment for these pairs."""
+        if self.values is None:
+            return Several(len(pairs))
+        blocked = any(each.blocked for each in self.values.values())
+        sums = np.column_stack(
+            [
+                self.design.sums(RowValues(each.values, blocked or each.blocked))
+                for each in self.values.values()
+            ]
+        )
+        places = {name: place for place, name in enumerate(self.values)}
+        return several([(places[a], places[b]) for a, b in pairs], sums)
+
+    def known(self, a: str, b: str) -> str | None:
+        """The name of the metric in scikit-learn, if both models have the same."""
+        first, second = (self.evaluations[name].known_as[self.metric] for name in (a, b))
+        return first if first == second else None
+
+    def best_of(self, a: str, b: str) -> float:
+        """The greater mean score of two models."""
+        return max(float(self.evaluations[each].scores[self.metric].mean()) for each in (a, b))
+
+    def judged(self, a: str, b: str) -> tuple[str, str, HypothesisTest, Judgement]:
+        """The test of a pair, the better model first."""
+        if self.values is not None:
+            return a, b, *self._by_rows(a, b)
+        scores = self._fold_scores(a, b)
+        found, judged = scores.tested(self.test, self.significance)
+        if self.test == "mcnemar" and judged.estimate < 0:
+            # McNemar's test counts rows; with uneven folds the mean scores may rank differently.
+            a, b = b, a
+            found, judged = scores.turned().tested(self.test, self.significance)
+        return a, b, found, judged
+
+    def _by_rows(self, a: str, b: str) -> tuple[HypothesisTest, Judgement]:
+        assert self.values is not None
+        design, known = self.design, self.known(a, b)
+        first, second = (self.evaluations[name].scores[self.metric].mean() for name in (a, b))
+        least, most = range_of(known)
+        judged = design.gap(
+            float(first - second),
+            self.values[a],
+            self.values[b],
+            known,
+            most - least,
+            design.rarest(known, self.targets),
+        )
+        assumptions: tuple[str, ...] = (f"independent {design.unit}",)
+        statistic, effect = 0.0, None if judged.estimate else 0.0
+        degrees: tuple[float, ...] = ()
+        if isinstance(judged, NoSpread):
+            if judged.reach == np.inf:
+                assumptions += (NO_SPREAD,)
+        else:
+            statistic, degrees = judged.statistic_at(0.0), (judged.degrees,)
+            effect = _effect(judged, design.n_units)
+        found = HypothesisTest(
+            name=f"score test of two shares over {design.unit}"
+            if isinstance(judged, GapOfShares)
+            else f"t test over {design.unit}",
+            hypothesis=NO_DIFFERENCE,
+            statistic=statistic,
+            degrees_of_freedom=degrees,
+            p=judged.p_at(0.0),
+            significance=self.significance,
+            assumptions=assumptions,
+            effect_size=effect,
+        )
+        return found, judged
+
+    def _fold_scores(self, a: str, b: str) -> FoldScores:
+        first, second = self.evaluations[a], self.evaluations[b]
+        right = [_rows_right(each, self.metric, self.targets) for each in (first, second)]
+        return FoldScores(
+            first.scores[self.metric],
+            second.scores[self.metric],
+            self.metric,
+            self.design.overlap / (1 + self.design.overlap),
+            None if right[0] is None or right[1] is None else (right[0], right[1]),
+            not self.design.once,
         )
 
-    def _least_spread(self) -> float:
-        """The standard deviation of a fold's accuracy difference by random test rows alone."""
-        if self.right is None:
-            return 0.0
-        first, second = self.right
-        only_a, only_b = int((first > second).sum()), int((second > first).sum())
-        return float(np.sqrt(variance_of_gap(only_a, only_b, first.size) * self.a.size))
+
+def _effect(judged: Studentised | GapOfShares, units: float) -> float:
+    """Cohen's d over units; for shares, how one-sided the rows are that differ."""
+    if not judged.estimate:
+        return 0.0
+    if isinstance(judged, GapOfShares):
+        return judged.estimate / (judged.only_first + judged.only_second)
+    return float(judged.estimate / (judged.error * np.sqrt(units)))
 
 
 def _rows_right(evaluation: Evaluation, metric: str, y: Array) -> Array | None:
@@ -201,96 +249,37 @@ def _rows_right(evaluation: Evaluation, metric: str, y: Array) -> Array | None:
     return np.concatenate(known) if len(known) == len(right) else None
 
 
-def _untested(difference: float, significance: float) -> HypothesisTest:
-    return HypothesisTest(
-        name="no test",
-        hypothesis=NO_DIFFERENCE,
-        statistic=0.0,
-        degrees_of_freedom=(),
-        p=1.0,
-        significance=significance,
-        assumptions=("broken: the spread cannot be estimated from one fold",),
-        interval=Interval(difference, -np.inf, np.inf, 1 - significance, "one fold: unknown"),
-    )
-
-
-def _pair(a: str, b: str, test: HypothesisTest, scores: _Scores, pairs: int) -> Pair:
-    # Rank tests and 5x2cv have no interval of their own, so use the corrected t interval.
-    difference = test.interval or scores.corrected_t(test.significance).interval
-    assert difference is not None
-    needed = 0.0 if test.rejects else _rows_needed(test, difference, scores.n)
-    more = ""
-    if test.name.startswith("Wilcoxon"):
-        least = pairs * 2.0 ** (1 - scores.a.size)
-        if least >= test.significance:
-            needed = np.inf
-            more = f"this test cannot give p below {least:.2g} here, so use more folds"
-    difference = _in_reach(difference, scores.known)
-    sentence = _sentence(a, b, test, difference, needed, scores.known or "", more)
-    return Pair(a, b, test, difference, needed, sentence)
-
-
-def _in_reach(difference: Interval, known: str | None) -> Interval:
-    """Limit a difference of two scores to the range of the metric."""
-    least, most = range_of(known)
-    reach = most - least
-    return replace(difference, low=max(difference.low, -reach), high=min(difference.high, reach))
-
-
-def _rows_needed(test: HypothesisTest, difference: Interval, n: int) -> float:
-    """Additional rows needed to detect this difference with probability `POWER`."""
-    from scipy.special import ndtri
-
-    if difference.estimate == 0 or not np.isfinite(difference.high):
-        return np.inf
-    half = (difference.high - difference.low) / 2
-    critical = -ndtri(test.significance / 2)
-    error = half / critical
-    wanted = abs(difference.estimate) / (critical + ndtri(POWER))
-    return max(1.0, n * (error / wanted) ** 2 - n)
-
-
-def _sentence(
+def _pair(
     a: str,
     b: str,
-    test: HypothesisTest,
-    difference: Interval,
-    needed: float,
-    metric: str,
-    more: str,
-) -> str:
-    unit, scale = _unit(metric)
-    gap, low, high = (
-        f"{scale * value:.3g}" for value in (difference.estimate, difference.low, difference.high)
+    found: HypothesisTest,
+    judged: Judgement,
+    together: Several,
+    setting: _Setting,
+    margin: float,
+) -> Pair:
+    least, most = range_of(setting.known(a, b))
+    low, high = judged.bounds(together.per_pair(setting.significance))
+    method = found.name
+    if together.pairs > 1:
+        method += f", adjusted for {together.pairs} pairs"
+    reach = most - least
+    difference = Interval(
+        judged.estimate, max(low, -reach), min(high, reach), 1 - setting.significance, method
     )
-    within = f"{100 * difference.level:.3g}% interval {low} to {high}"
-    if test.rejects:
-        return f"{a} is better than {b} by {gap}{unit}, {within} (p = {test.p:.2g})."
-    if not more:
-        more = _remedy(test, difference, needed)
-    return (
-        f"{a} and {b} cannot be distinguished with this much data (difference {gap}{unit}, "
-        f"{within}, p = {test.p:.2g}); {more}."
+    test = replace(found, p=together.adjusted(found.p), interval=difference)
+    same = together.adjusted(equivalence(judged, margin)) if margin > 0 else 1.0
+    ranks = setting.test == "wilcoxon"
+    sentence = sentence_of(
+        a,
+        b,
+        test,
+        difference,
+        margin,
+        same,
+        setting.metric,
+        setting.known(a, b),
+        together.pairs,
+        least_p=together.pairs * 2.0 ** (1 - setting.design.n_folds) if ranks else 0.0,
     )
-
-
-def _remedy(test: HypothesisTest, difference: Interval, needed: float) -> str:
-    if any("spread" in each for each in test.assumptions if each.startswith("broken")):
-        return "these folds do not show its spread, so use more folds or another test"
-    if 0 not in difference:
-        return "use more folds or another test"
-    if needed < OUT_OF_REACH:
-        more = _rounded(needed)
-        return f"about {more:,} more row{'s' * (more != 1)} would be enough"
-    return "no realistic number of rows would be enough"
-
-
-def _unit(metric: str) -> tuple[str, float]:
-    """Shares are printed in percentage points."""
-    return (" points", 100.0) if metric.startswith((*SHARES, "r2")) else ("", 1.0)
-
-
-def _rounded(rows: float) -> int:
-    """Rounded to two digits, as such an estimate is rough."""
-    digits = max(0, len(str(ceil(rows))) - 2)
-    return int(round(rows, -digits))
+    return Pair(a, b, test, difference, margin, same, sentence)

@@ -103,6 +103,7 @@ def try_models(
     asked: Sequence[str] | None = None,
     cv: int = 5,
     scoring: str | None = None,
+    margin: str = "1%",
     seed: int = 0,
     order: Asked | None = None,
     test: CheckedTable | None = None,
@@ -132,6 +133,7 @@ def try_models(
             cv=splits.folds,
             scoring=scoring,
             groups=splits.groups,
+            margin=margin,
             random_state=seed,
             progress=progress,
         )

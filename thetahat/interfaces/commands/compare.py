@@ -27,6 +27,12 @@ def add(commands: Any) -> None:
     parser.add_argument("--models", help="names separated by commas (default: the usual ones)")
     parser.add_argument("--cv", type=int, default=5, help="number of folds (default 5)")
     parser.add_argument("--scoring", help="name of a scikit-learn metric (accuracy, r2, ...)")
+    parser.add_argument(
+        "--margin",
+        default="1%",
+        help="largest difference of two scores that counts as practically equal: a number in the "
+        "unit of the metric, or a percentage of the score (default 1%%)",
+    )
     parser.add_argument("--report", metavar="FILE", help="write an HTML report to this file")
     options.add_seed(parser)
     options.add_output(parser)
@@ -49,6 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
         asked=arguments.models.split(",") if arguments.models else None,
         cv=arguments.cv,
         scoring=arguments.scoring,
+        margin=arguments.margin,
         seed=arguments.seed,
         order=options.order_asked_for(arguments),
         test=further_rows(problem, arguments),
@@ -154,6 +161,21 @@ def as_data(trial: Any, arguments: argparse.Namespace) -> dict[str, Any]:
                 "fold_scores": each.scores[trial.metric].tolist(),
             }
             for name, each in trial.comparison.evaluations.items()
+        ],
+        "pairs": [
+            {
+                "better": pair.better,
+                "worse": pair.worse,
+                "difference": pair.difference.estimate,
+                "low": _end(pair.difference.low),
+                "high": _end(pair.difference.high),
+                "p": pair.test.p,
+                "test": pair.difference.method,
+                "margin": pair.margin,
+                "equivalence_p": pair.equivalence,
+                "practically_equal": pair.practically_equal,
+            }
+            for pair in trial.comparison.pairs
         ],
         "best": trial.best,
         "sentences": trial.sentences,

@@ -1,0 +1,1 @@
+"""Intervals and tests from the contributions of single rows, groups of rows or blocks of time."""

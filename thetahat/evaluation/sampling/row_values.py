@@ -1,0 +1,199 @@
+"""What every held-out row contributes to the score of its fold.
+
+A value φᵢ per row, such that the score behaves like the mean of the values: its variance over new
+rows is var(φ)/m for m rows.
+
+- A mean over rows (accuracy, log loss, squared and absolute error): φᵢ is the term of row i.
+- The area under the ROC curve: φᵢ = A + (Vᵢ − A)·m/m_c, with the placements V of DeLong and m_c the
+  rows of the class of row i.
+- Balanced accuracy: φᵢ = B + (rightᵢ − recall_c)·m/(classes·m_c).
+- R², the root of a mean and all other metrics of scikit-learn: values of the jackknife,
+  φᵢ = m·s − (m − 1)·s₍₋ᵢ₎, where s₍₋ᵢ₎ is the score without row i. Where no formula is at hand,
+  blocks of rows are left out instead of rows, at most `BLOCKS` for all folds together.
+- Precision, recall, F₁ and Jaccard's index of two classes: s = Σp/Σq, and φᵢ = s + (pᵢ − s·qᵢ)/q̄.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.types import Array
+
+BLOCKS = 25
+"""Number of blocks of units that the jackknife leaves out, one at a time."""
+NEGLIGIBLE = 1e-8
+
+
+@dataclass(frozen=True)
+class RowValues:
+    """The contribution of every held-out row of a fold."""
+
+    values: Array
+    blocked: bool = False
+    """Whether the rows of a block share one value, so that blocks are the units of sampling."""
+
+
+def row_values(
+    known: str | None, scorer: Any, answers: Any, y: Array, score: float, units: Array
+) -> RowValues | None:
+    """Values of the held-out rows for one metric; None if they cannot be computed.
+
+    `known` is the name of the metric in scikit-learn, `answers` replays the outputs of the model,
+    and `units` are the units of sampling of the rows.
+    """
+    rows = np.arange(len(y))
+    formula = FORMULAS.get(known or "")
+    if formula is not None:
+        values = formula(answers, y, rows, score)
+        if values is not None and np.isfinite(values).all():
+            return RowValues(values)
+    if not hasattr(scorer, "_score_func"):  # may use the model and X in any way
+        return None
+    return _left_out(lambda kept: float(scorer(answers, kept, y[kept])), units, score)
+
+
+def _left_out(scored: Callable[[Array], float], units: Array, score: float) -> RowValues | None:
+    """Values of the jackknife, leaving out one block of units at a time."""
+    values = np.full(units.size, score)
+    blocks = units % BLOCKS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for block in np.unique(blocks):
+            out = blocks == block
+            taken = int(out.sum())
+            if taken == units.size:
+                continue
+            try:
+                without = scored(np.flatnonzero(~out))
+            except ValueError:  # not defined on the remaining rows
+                return None
+            if not np.isfinite(without):
+                return None
+            values[out] = score + (units.size - taken) / taken * (score - without)
+    return RowValues(values, blocked=True)
+
+
+def placement_values(positive: Array, scores: Array) -> Array | None:
+    """Values of the area under the ROC curve; None if a class is absent."""
+    from thetahat.evaluation.statistics.ranking_quality import placements
+
+    n, n1 = positive.size, int(positive.sum())
+    if not 0 < n1 < n:
+        return None
+    above, below = placements(positive, [scores])
+    area = float(above.mean())
+    values = np.empty(n)
+    values[positive] = area + (above[0] - area) * (n / n1)
+    values[~positive] = area + (below[0] - area) * (n / (n - n1))
+    return values
+
+
+def _log_loss(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
+    classes = getattr(answers, "classes_", None)
+    if classes is None or y.ndim != 1 or np.ndim(classes) != 1:
+        return None
+    shares = answers.predict_proba(rows)
+    places = np.searchsorted(classes, y)
+    least = np.finfo(shares.dtype).eps if shares.dtype.kind == "f" else 1e-15
+    values = np.log(np.clip(shares[rows, places], least, 1 - least)).astype(np.float64)
+    return _if_mean(values, score)
+
+
+def _brier(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
+    classes = getattr(answers, "classes_", None)
+    if classes is None or y.ndim != 1 or np.size(classes) != 2:
+        return None
+    return _if_mean(-((answers.predict_proba(rows)[:, 1] - (y == classes[1])) ** 2), score)
+
+
+def _squared_error(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
+    return _if_mean(-_over_outputs(_residual(answers, y, rows) ** 2), score)
+
+
+def _absolute_error(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
+    return _if_mean(-_over_outputs(np.abs(_residual(answers, y, rows))), score)
+
+
+def _root(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
+    if y.ndim > 1 or y.size < 2:
+        return None
+    squares = _residual(answers, y, rows) ** 2
+    m, total = y.size, float(squares.sum())
+    without = -np.sqrt(np.maximum(total - squares, 0.0) / (m - 1))
+    return score + (m - 1) * (score - without)
+
+
+def _r2(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
+    if y.ndim > 1 or y.size < 3:
+        return None
+    m, truth = y.size, np.asarray(y, dtype=np.float64)
+    squares = _residual(answers, y, rows) ** 2
+    strays = (truth - truth.mean()) ** 2
+    rest = strays.sum() - m / (m - 1) * strays
+    if (rest <= NEGLIGIBLE * strays.sum()).any():  # without this row all targets are equal
+        return None
+    without = 1 - (squares.sum() - squares) / rest
+    return score + (m - 1) * (score - without)
+
+
+def _balanced(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
+    if y.ndim > 1:
+        return None
+    right = (np.asarray(answers.predict(rows)).reshape(y.shape) == y).astype(np.float64)
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    recall = np.bincount(codes, weights=right) / counts
+    if abs(recall.mean() - score) > NEGLIGIBLE:
+        return None
+    return score + (right - recall[codes]) * y.size / (classes.size * counts[codes])
+
+
+def _ratio(kind: str) -> Callable[[Any, Array, Array, float], Array | None]:
+    """A ratio of counts of true positives, for labels of which one is 1."""
+
+    def values(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
+        if y.ndim > 1 or np.unique(y).size > 2:
+            return None
+        called = np.asarray(answers.predict(rows)).reshape(y.shape)
+        found, true = (called == 1).astype(np.float64), (y == 1).astype(np.float64)
+        both = found * true
+        p, q = {
+            "f1": (2 * both, found + true),
+            "jaccard": (both, found + true - both),
+            "precision": (both, found),
+            "recall": (both, true),
+        }[kind]
+        if not q.any() or abs(p.sum() / q.sum() - score) > NEGLIGIBLE:
+            return None
+        return score + (p - score * q) / q.mean()
+
+    return values
+
+
+FORMULAS: dict[str, Callable[[Any, Array, Array, float], Array | None]] = {
+    "balanced_accuracy": _balanced,
+    **{kind: _ratio(kind) for kind in ("f1", "jaccard", "precision", "recall")},
+    "neg_brier_score": _brier,
+    "neg_log_loss": _log_loss,
+    "neg_mean_absolute_error": _absolute_error,
+    "neg_mean_squared_error": _squared_error,
+    "neg_root_mean_squared_error": _root,
+    "r2": _r2,
+}
+
+
+def _residual(answers: Any, y: Array, rows: Array) -> Array:
+    return np.asarray(y, dtype=np.float64) - np.asarray(answers.predict(rows)).reshape(y.shape)
+
+
+def _over_outputs(values: Array) -> Array:
+    return values if values.ndim == 1 else values.mean(axis=1)
+
+
+def _if_mean(values: Array, score: float) -> Array | None:
+    """The values, if the score is their mean."""
+    return values if np.isclose(values.mean(), score, rtol=1e-6, atol=1e-12) else None
