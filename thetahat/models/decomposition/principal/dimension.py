@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from thetahat.data.source import Source
+from thetahat.estimator.parameters import whole
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
+
+ITERATIVE = ("arpack", "randomized")
+"""Solvers that compute the first components only."""
 
 
 def count_for_share(variances: Array, total: float, share: float) -> int:
@@ -49,3 +57,31 @@ def _log_evidence(variances: Array, k: int, n: int) -> float:
         inverse = 1 / spectrum[i + 1 :] - 1 / spectrum[i]
         curvature += float(np.sum(np.log(apart * inverse) + np.log(n)))
     return float(prior + kept + rest + volume - curvature / 2.0 - k * np.log(n) / 2.0)
+
+
+def require_rows(who: str, k: Any, source: Source, solver: str) -> None:
+    """Refuse a number of components that these rows or this solver do not allow."""
+    least = min(source.n_rows, source.n_features)
+    if source.n_rows < 2:
+        raise DataError(
+            f"{who}: n_samples = {source.n_rows}, but a variance needs at least 2 rows. Add rows."
+        )
+    if k == "mle" and source.n_rows < source.n_features:
+        raise ParameterError(
+            f"{who}: n_components='mle' is only supported if n_samples >= n_features, but X "
+            f"has {source.n_rows} rows of {source.n_features} columns. Give a number."
+        )
+    lowest = 1 if solver in ITERATIVE else 0
+    if whole(0).holds(k) and not lowest <= k <= least:
+        raise ParameterError(
+            f"{who}: n_components={k} must be between {lowest} and "
+            f"min(n_samples, n_features)={least} with svd_solver={solver!r}. Use another "
+            "number, or None."
+        )
+    if solver in ITERATIVE and not (whole(1).holds(k) or k is None):
+        kind = "a string" if isinstance(k, str) else "a share of the variance"
+        raise ParameterError(
+            f"{who}: n_components={k!r} cannot be {kind} with svd_solver={solver!r}, which "
+            "needs the number of components before. Use svd_solver='full' or "
+            "'covariance_eigh', or give a number."
+        )

@@ -27,7 +27,11 @@ from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.decomposition.principal import pca_on_device
-from thetahat.models.decomposition.principal.dimension import count_by_evidence, count_for_share
+from thetahat.models.decomposition.principal.dimension import (
+    count_by_evidence,
+    count_for_share,
+    require_rows,
+)
 from thetahat.models.decomposition.principal.gaussian_view import GaussianView
 from thetahat.models.decomposition.principal.spectrum import (
     FEW_COLUMNS,
@@ -44,9 +48,6 @@ from thetahat.models.decomposition.principal.spectrum import (
     spectrum_of_moments,
     start_generator,
 )
-
-ITERATIVE = ("arpack", "randomized")
-"""Solvers that compute the first components only."""
 
 
 @on_devices(
@@ -230,7 +231,7 @@ class PCA(GaussianView):
         """The first components, or all if the number is not known before."""
         n, d = source.n_rows, source.n_features
         solver = self.solver_ = self._solver(source, n, d)
-        self._require_rows(source, solver)
+        require_rows(type(self).__name__, self.n_components, source, solver)
         options: dict[str, Any] = {"centre": self.center, "scale": None}
         self.scale_ = None
         if self.scale:
@@ -265,34 +266,6 @@ class PCA(GaussianView):
             rng=rng,
             **options,
         )
-
-    def _require_rows(self, source: Source, solver: str) -> None:
-        least = min(source.n_rows, source.n_features)
-        who, k = type(self).__name__, self.n_components
-        if source.n_rows < 2:
-            raise DataError(
-                f"{who}: n_samples = {source.n_rows}, but a variance needs at least 2 rows. Add "
-                "rows."
-            )
-        if k == "mle" and source.n_rows < source.n_features:
-            raise ParameterError(
-                f"{who}: n_components='mle' is only supported if n_samples >= n_features, but X "
-                f"has {source.n_rows} rows of {source.n_features} columns. Give a number."
-            )
-        lowest = 1 if solver in ITERATIVE else 0
-        if whole(0).holds(k) and not lowest <= k <= least:
-            raise ParameterError(
-                f"{who}: n_components={k} must be between {lowest} and "
-                f"min(n_samples, n_features)={least} with svd_solver={solver!r}. Use another "
-                "number, or None."
-            )
-        if solver in ITERATIVE and not (whole(1).holds(k) or k is None):
-            kind = "a string" if isinstance(k, str) else "a share of the variance"
-            raise ParameterError(
-                f"{who}: n_components={k!r} cannot be {kind} with svd_solver={solver!r}, which "
-                "needs the number of components before. Use svd_solver='full' or "
-                "'covariance_eigh', or give a number."
-            )
 
     def _solver(self, source: Source, n: int, d: int) -> str:
         chosen, k = self.svd_solver, self.n_components

@@ -13,6 +13,7 @@ from thetahat.estimator.devices.rows import rows_of_model, rows_to_fit, weights_
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.devices.principal import principal_spectrum
+from thetahat.models.decomposition.principal.dimension import require_rows
 from thetahat.models.decomposition.principal.spectrum import Spectrum
 
 ARRAYS = (
@@ -38,7 +39,8 @@ def fit(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         )
     dtype = np.dtype(str(X.dtype).rpartition(".")[2])
     model.solver_ = "row_gram" if n < d else "covariance_eigh"
-    model._require_rows(OnDevice(X=X, n_features=d, dtype=dtype), model.solver_)
+    source = OnDevice(X=X, n_features=d, dtype=dtype)
+    require_rows(type(model).__name__, model.n_components, source, model.solver_)
     found = principal_spectrum(X, weight, centre=model.center, scaled=model.scale)
     used = n if weight is None else int(xp.sum(xp.astype(weight > 0, xp.int64)))
     total = float(n) if weight is None else float(xp.sum(xp.astype(weight, xp.float64)))
