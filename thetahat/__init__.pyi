@@ -81,6 +81,7 @@ from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis
 from thetahat.models.decomposition.factors.fast_ica import FastICA as FastICA
 from thetahat.models.decomposition.factors.latent_dirichlet_allocation import LatentDirichletAllocation as LatentDirichletAllocation
 from thetahat.models.decomposition.factors.nmf import NMF as NMF
+from thetahat.models.decomposition.mini_batch_dictionary_learning import MiniBatchDictionaryLearning as MiniBatchDictionaryLearning
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
 from thetahat.models.decomposition.principal.pca import PCA as PCA
 from thetahat.models.decomposition.principal.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA
@@ -364,6 +365,7 @@ __all__ = [
     "MarkovGraph",
     "MatrixCompletion",
     "MinCovDet",
+    "MiniBatchDictionaryLearning",
     "MiniBatchKMeans",
     "MonomialExpansion",
     "MultiTaskElasticNet",

@@ -86,6 +86,9 @@ _BY_MODULE = {
     "thetahat.models.decomposition.cross.pls_classifier": ("PLSClassifier",),
     "thetahat.models.decomposition.cross.pls_regression": ("PLSRegression",),
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),
+    "thetahat.models.decomposition.mini_batch_dictionary_learning": (
+        "MiniBatchDictionaryLearning",
+    ),
     "thetahat.models.decomposition.factors.factor_analysis": ("FactorAnalysis",),
     "thetahat.models.decomposition.factors.fast_ica": ("FastICA",),
     "thetahat.models.decomposition.factors.latent_dirichlet_allocation": (

@@ -4,43 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import (
-    Range,
-    at_least,
-    boolean,
-    check_ranges,
-    none,
-    one_of,
-    whole,
-)
+from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched, with_callbacks
-from thetahat.foundation.checked_value import check_arrays, check_columns
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import minimise
-from thetahat.models.decomposition.sparse_coding import ALGORITHMS, Coder
+from thetahat.models.decomposition.coded_rows import CodedRows
+from thetahat.models.decomposition.sparse_coding import Coder
 from thetahat.models.decomposition.sparse_factorisation import (
     Factorisation,
     InTurns,
     principal_directions,
 )
-from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
 _array = Range(lambda value: isinstance(value, np.ndarray), "an array")
 _function = Range(callable, "a function")
 
 
 @with_parameters
-class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
+class DictionaryLearning(Watched, CodedRows):
     """Dictionary learning: a set of atoms such that every row is a sparse combination of them.
 
     Formula: U, D = argmin ½‖X − UD‖² + alpha·‖U‖₁ subject to ‖d_k‖ ≤ 1 for every atom. Codes and
@@ -66,17 +55,6 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
     fit_algorithm : {"lars", "cd"}, default="lars"
         Has no effect. Accepted for compatibility with scikit-learn. Codes are optimal to rounding
         in either case.
-    transform_algorithm : {"lasso_lars", "lasso_cd", "lars", "omp", "threshold"}, default="omp"
-        How `transform` computes the codes: by the lasso of the fit ("lasso_lars", "lasso_cd"),
-        least angle regression, orthogonal matching pursuit, or a soft threshold of the products
-        with the atoms.
-    transform_n_nonzero_coefs : int or None, default=None
-        Number of atoms per row for "omp" and "lars". None uses d/10, at least 1.
-    transform_alpha : float or None, default=None
-        Penalty of "lasso_lars" and "lasso_cd", threshold of "threshold". None uses ``alpha``.
-    n_jobs : int or None, default=None
-        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
-        ``th.config(threads=...)``.
     code_init : array of shape (n, k) or None, default=None
         Initial codes. Used only if ``dict_init`` is given too.
     dict_init : array of shape (k, d) or None, default=None
@@ -87,22 +65,13 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
     verbose : bool, default=False
         Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
         the progress of a fit.
-    split_sign : bool, default=False
-        If True, `transform` returns the positive and negative parts of the codes as separate
-        columns.
     random_state : int, RandomState or None, default=None
         Has no effect. Accepted for compatibility with scikit-learn. The fit is deterministic.
-    positive_code : bool, default=False
-        If True, all codes are at least 0.
     positive_dict : bool, default=False
         If True, all entries of the atoms are at least 0.
-    transform_max_iter : int, default=1000
-        Maximum number of coordinate descent sweeps per row.
 
     Attributes
     ----------
-    components_ : array of shape (k, d)
-        The atoms, one per row.
     error_ : list of float
         The objective after each iteration.
     n_iter_ : int
@@ -126,48 +95,24 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
     max_iter: int = 1000
     tol: float = 1e-8
     fit_algorithm: str = "lars"
-    transform_algorithm: str = "omp"
-    transform_n_nonzero_coefs: int | None = None
-    transform_alpha: float | None = None
-    n_jobs: int | None = None
     code_init: Array | None = None
     dict_init: Array | None = None
     callback: Callable[[dict[str, Any]], None] | None = None
     verbose: Any = False
-    split_sign: bool = False
     random_state: Any = None
-    positive_code: bool = False
     positive_dict: bool = False
-    transform_max_iter: int = 1000
 
-    _ranges = {  # noqa: RUF012
+    _ranges: ClassVar[dict[str, Range]] = CodedRows._ranges | {
         "n_components": whole(1) | none,
         "alpha": at_least(0),
         "max_iter": whole(0),
         "tol": at_least(0),
         "fit_algorithm": one_of("lars", "cd"),
-        "transform_algorithm": one_of(*ALGORITHMS),
-        "transform_n_nonzero_coefs": whole(1) | none,
-        "transform_alpha": at_least(0) | none,
         "code_init": _array | none,
         "dict_init": _array | none,
         "callback": _function | none,
-        "split_sign": boolean,
-        "positive_code": boolean,
         "positive_dict": boolean,
-        "transform_max_iter": whole(0),
     }
-    _streams = False
-
-    _tried_when_loaded = False  # transform_max_iter may be large
-
-    def _check_loaded(self) -> None:
-        if self.__sklearn_is_fitted__():
-            check_ranges(self)
-            check_columns(self)
-            is_single = getattr(self.components_, "dtype", None) == np.float32
-            dtype = np.float32 if is_single else np.float64
-            check_arrays(self, {"components_": (dtype, (None, self.n_features_in_))})
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> DictionaryLearning:
@@ -230,48 +175,3 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         length = np.maximum(np.linalg.norm(dictionary, axis=1), 1.0)
         codes = np.array(self.code_init, dtype=np.float64, order="C") * length
         return dictionary / length[:, None], codes
-
-    def inverse_transform(self, X: Any) -> Array:
-        """Compute rows from their codes, UD. Cost: O(n k d).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, k)
-            Codes as returned by `transform`.
-
-        Returns
-        -------
-        array of shape (n, d)
-            The reconstructed rows.
-        """
-        k = len(self.components_) if hasattr(self, "components_") else 0
-
-        def rows(block: Block) -> Array:
-            codes = block.X[:, :k] - block.X[:, k:] if self.split_sign else block.X
-            return (codes @ self.components_).astype(block.X.dtype, copy=False)
-
-        return self._open_result(X).map_rows(rows)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_) * (2 if self.split_sign else 1)
-
-    def _transform_block(self, block: Block) -> Array:
-        dictionary = self.components_.astype(np.float64, copy=False)
-        rows = block.X.astype(np.float64, copy=False)
-        codes = self._coder(*dictionary.shape).codes(rows, dictionary, dictionary @ dictionary.T)
-        if self.split_sign:
-            return np.hstack([np.maximum(codes, 0.0), -np.minimum(codes, 0.0)])
-        return codes
-
-    def _coder(self, k: int, d: int) -> Coder:
-        """The coder of `transform` for k atoms in d dimensions."""
-        alpha = self.alpha if self.transform_alpha is None else self.transform_alpha
-        most = self.transform_n_nonzero_coefs or max(d // 10, 1)
-        return Coder(
-            self.transform_algorithm,
-            float(alpha),
-            min(most, k),
-            self.positive_code,
-            self.transform_max_iter,
-        )

@@ -23,7 +23,7 @@ ATOM_PASSES = 10
 
 
 @dataclass(frozen=True)
-class _Sums:
+class Sums:
     """Sums over all rows needed per iteration: normal equations of the atoms, and the objective."""
 
     square: Array
@@ -35,7 +35,7 @@ class _Sums:
     """‖x − uᵀD‖² of each row."""
 
     @classmethod
-    def over(cls, parts: Iterator[_Sums]) -> _Sums:
+    def over(cls, parts: Iterator[Sums]) -> Sums:
         every = list(parts)
         return cls(
             np.sum([part.square for part in every], axis=0),
@@ -54,22 +54,22 @@ class Factorisation:
     positive_atoms: bool
     callback: Callable[[dict[str, Any]], None] | None = None
 
-    def code(self, dictionary: Array, codes: Array) -> _Sums:
+    def code(self, dictionary: Array, codes: Array) -> Sums:
         """Best codes of every row, in place, and their sums."""
         with one_blas_thread():
             gram = dictionary @ dictionary.T
 
-        def work(start: int) -> _Sums:
+        def work(start: int) -> Sums:
             rows = slice(start, start + ROWS_AT_ONCE)
             X, U = self.X[rows], codes[rows]
             self.coder.codes(X, dictionary, gram, start=U)
             misfit = ((X - U @ dictionary) ** 2).sum(axis=1)
             value = 0.5 * float(misfit.sum()) + self.coder.alpha * float(np.abs(U).sum())
-            return _Sums(U.T @ U, U.T @ X, value, misfit)
+            return Sums(U.T @ U, U.T @ X, value, misfit)
 
-        return _Sums.over(ordered_map(work, range(0, len(self.X), ROWS_AT_ONCE)))
+        return Sums.over(ordered_map(work, range(0, len(self.X), ROWS_AT_ONCE)))
 
-    def atoms(self, dictionary: Array, codes: Array, sums: _Sums) -> Array:
+    def atoms(self, dictionary: Array, codes: Array, sums: Sums) -> Array:
         """Best unit atoms for these codes, one after another; unused atoms are replaced."""
         dictionary, used = dictionary.copy(), np.diagonal(sums.square) > 0
         with one_blas_thread():
