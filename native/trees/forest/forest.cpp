@@ -11,7 +11,7 @@
 
 #include "core/views.hpp"
 #include "trees/arrays.hpp"
-#include "trees/forest/forest_columns.hpp"
+#include "trees/forest/columns/forest_columns.hpp"
 #include "trees/forest/forest_growing.hpp"
 
 namespace thetahat {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "trees/forest/occupied.hpp"
-#include "trees/forest/sparse_cells.hpp"
+#include "trees/forest/columns/sparse_cells.hpp"
 #include "trees/random.hpp"
 #include "trees/row_statistics.hpp"
 

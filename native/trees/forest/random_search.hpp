@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "trees/exact/random_rules.hpp"
-#include "trees/forest/sparse_cells.hpp"
-#include "trees/forest/value_columns.hpp"
+#include "trees/forest/columns/sparse_cells.hpp"
+#include "trees/forest/columns/value_columns.hpp"
 #include "trees/node_sums.hpp"
 
 namespace thetahat::trees {

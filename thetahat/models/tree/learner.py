@@ -12,7 +12,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.foundation.errors import CapabilityError, DataError
-from thetahat.foundation.types import Matrix
+from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.growth.columns import TreeColumns
 
 

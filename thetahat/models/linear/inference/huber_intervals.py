@@ -155,8 +155,8 @@ class HuberIntervals:
             raise CapabilityError(
                 "HuberRegressor: intervals need the residuals of the fit, which this model does "
                 "not hold, because it was saved before they were kept, its scale went to 0, there "
-                "are more columns than rows, or the rows are sparse with many columns. Fit it again "
-                "with fewer columns or with a larger epsilon."
+                "are more columns than rows, or the rows are sparse with many columns. Fit it "
+                "again with fewer columns or with a larger epsilon."
             )
         if not evidence.freedom > 0:
             raise CapabilityError(

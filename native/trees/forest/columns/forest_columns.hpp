@@ -8,8 +8,8 @@
 
 #include "core/views.hpp"
 #include "trees/coded_columns.hpp"
-#include "trees/forest/sparse_cells.hpp"
-#include "trees/forest/value_columns.hpp"
+#include "trees/forest/columns/sparse_cells.hpp"
+#include "trees/forest/columns/value_columns.hpp"
 
 namespace thetahat::trees {
 

@@ -18,7 +18,7 @@
 #include "trees/coded_columns.hpp"
 #include "trees/exact/sorted_columns.hpp"
 #include "trees/exact/sparse_scan.hpp"
-#include "trees/forest/value_columns.hpp"
+#include "trees/forest/columns/value_columns.hpp"
 
 namespace thetahat::trees {
 

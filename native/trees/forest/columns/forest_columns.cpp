@@ -1,6 +1,6 @@
 // Builds the columns of a forest, once for all its trees, and checks every size and code.
 
-#include "trees/forest/forest_columns.hpp"
+#include "trees/forest/columns/forest_columns.hpp"
 
 #include <algorithm>
 #include <limits>
