@@ -121,11 +121,11 @@ class DualForm:
         self, growth: float, theta: Array, tolerance: float, max_steps: int
     ) -> NewtonRun:
         """All rounds from θ until the duality gap is within the tolerance."""
+        assert isinstance(self.source, InMemory)
         box, found, multipliers = self._box, np.array(theta, dtype=np.float64), self.start()
-        given = self.source.whole.weight  # type: ignore[attr-defined]
-        weight = NO_WEIGHTS if given is None else self._weights
+        weight = NO_WEIGHTS if self.source.weight is None else self._weights
         result = _native.kink_newton(
-            self.source.X, found, self.predictor.constant, self._targets,  # type: ignore[attr-defined]
+            self.source.X, found, self.predictor.constant, self._targets,
             weight, np.ascontiguousarray(box.lower), np.ascontiguousarray(box.upper), box.kink,
             box.curvature, self._strengths, self.strength, float(self._weights.sum()), growth,
             SUM_ROUNDING, SINGULAR, tolerance, max_steps, multipliers,
