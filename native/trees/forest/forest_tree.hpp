@@ -14,10 +14,10 @@
 #include <bit>
 #include <numeric>
 
-#include "trees/forest/leaf_answers.hpp"
 #include "trees/forest/columns/local_ranks.hpp"
-#include "trees/forest/node_block.hpp"
 #include "trees/forest/columns/sparse_cells.hpp"
+#include "trees/forest/leaf_answers.hpp"
+#include "trees/forest/node_block.hpp"
 #include "trees/prediction/walk.hpp"
 #include "trees/random.hpp"
 

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <vector>
 
-#include "trees/forest/occupied.hpp"
 #include "trees/forest/columns/sparse_cells.hpp"
+#include "trees/forest/occupied.hpp"
 #include "trees/random.hpp"
 #include "trees/row_statistics.hpp"
 
