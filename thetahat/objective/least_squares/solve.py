@@ -8,12 +8,8 @@ from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.objective.least_squares.augmented import PREFIX, augmented_least_squares
-from thetahat.objective.least_squares.direct import (
-    BY_PRODUCTS,
-    DIRECT,
-    LeastSquares,
-    direct_least_squares,
-)
+from thetahat.objective.least_squares.by_products import BY_PRODUCTS
+from thetahat.objective.least_squares.direct import DIRECT, LeastSquares, direct_least_squares
 from thetahat.objective.least_squares.iterative import ITERATIVE, iterative
 
 SOLVERS = (*DIRECT, *BY_PRODUCTS, *ITERATIVE)

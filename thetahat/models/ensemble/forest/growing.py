@@ -166,7 +166,8 @@ class _OnColumns:
         self._n_sets = 0
         self._threads = plan.threads
         n, d = plan.X.shape
-        cells = plan.X.nnz if is_sparse(plan.X) else n * d
+        X: Any = plan.X
+        cells = X.nnz if is_sparse(X) else n * d
         self._need = (
             cells * CODE_BYTES + n * plan.threads * ROW_BYTES,
             f"Growing trees on {n} × {d} numbers with {plan.threads} "

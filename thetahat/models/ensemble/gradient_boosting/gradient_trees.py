@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -136,15 +137,17 @@ def grow_tree(
     fit to some rows.
     """
     d = bins.n_features
-    sparse = isinstance(codes, SparseColumns)
-    groups = np.empty((0, d), dtype=np.uint8) if rules.groups is None else rules.groups
+    groups: Array = np.empty((0, d), dtype=np.uint8) if rules.groups is None else rules.groups
     monotonic = np.empty(0, dtype=np.int8) if rules.monotonic is None else rules.monotonic
-    if sparse:
+    if isinstance(codes, SparseColumns):
+        cells: tuple[Any, ...] = (codes.codes,)
         groups = np.ascontiguousarray(groups[:, codes.places]) if len(groups) else groups
         monotonic = monotonic[codes.places] if len(monotonic) else monotonic
+    else:
+        cells = (codes.by_row, codes.by_column)
     with shortage_explained(*_need(slope.shape[0], d, rules.max_leaves)):
         arrays, order, nodes, bounds = _native.grow_gradient_tree(
-            *((codes.codes,) if sparse else (codes.by_row, codes.by_column)),
+            *cells,
             *bins.flat_cuts,
             *bins.flat_categories,
             rows,
@@ -166,7 +169,7 @@ def grow_tree(
             n_threads(),
         )
     leaves = Leaves(order, nodes, bounds)
-    if not sparse:
+    if not isinstance(codes, SparseColumns):
         return Tree(*arrays, n_features=d), leaves
     feature = np.where(arrays[0] < 0, arrays[0], codes.places[np.maximum(arrays[0], 0)])
     feature = feature.astype(np.int32)
