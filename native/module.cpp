@@ -121,15 +121,12 @@ THETAHAT_KERNELS(THETAHAT_DECLARE)
 #define THETAHAT_JOINED(name, level) name##level
 #define THETAHAT_MODULE(level) THETAHAT_JOINED(_native_v, level)
 
-// The highest level of x86-64 that this processor has, of those that kernels are compiled for.
+// The higher of the two levels of x86-64 that kernels are compiled for, if this processor has it.
 static int processor_level() {
     __builtin_cpu_init();
     const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512vl");
-    return !v3 ? 1 : v4 ? 4 : 3;
+    return v3 ? 3 : 1;
 }
 
 NB_MODULE(THETAHAT_MODULE(THETAHAT_LEVEL), module) {

@@ -1,9 +1,8 @@
 """The compiled kernels of a wheel that runs on any x86-64 machine, at the machine's own level.
 
-Such a wheel has the kernels three times: for every machine (``_native_v1``), for machines with AVX2
-(``_native_v3``) and for those with AVX-512 (``_native_v4``). The environment variable
-``THETAHAT_LEVEL`` can ask for a lower level than the machine has. All other builds have one module,
-``_native``, which Python finds before this file.
+Such a wheel has the kernels twice: for every machine (``_native_v1``) and for machines with AVX2
+(``_native_v3``). The environment variable ``THETAHAT_LEVEL=1`` asks for the first. All other builds
+have one module, ``_native``, which Python finds before this file.
 """
 
 import os
@@ -14,8 +13,8 @@ def _level(machine: int, asked: str | None) -> int:
     """The level of the machine, or a lower one that is asked for."""
     if asked is None:
         return machine
-    if asked not in ("1", "3", "4"):
-        raise ImportError(f"THETAHAT_LEVEL={asked!r} is not a level of x86-64; use 1, 3 or 4")
+    if asked not in ("1", "3"):
+        raise ImportError(f"THETAHAT_LEVEL={asked!r} is not a level of x86-64; use 1 or 3")
     return min(machine, int(asked))
 
 
