@@ -74,7 +74,7 @@ def nearest(rows: CentredRows, centres: Array, sums: Array | None = None) -> tup
     columns = rows.with_centres(centres)
     labels, squares = [], []
     for part in row_blocks(points, 4 * k * (1 if points.dtype == xp.float32 else 2)):
-        scores = _products(points[part, :], columns, rows.n_columns)
+        scores = points[part, :] @ columns
         label = xp.argmin(scores, axis=1)
         least = xp.take_along_axis(scores, label[:, None], axis=1)[:, 0]
         squares.append(xp.clip(rows.squares[part] + least, 0))
@@ -83,13 +83,6 @@ def nearest(rows: CentredRows, centres: Array, sums: Array | None = None) -> tup
             sums += xp.astype(sums_by_label(rows.mass[part, :], label, k), sums.dtype)
     join = (lambda parts: parts[0]) if len(labels) == 1 else xp.concat
     return join(labels), join(squares)
-
-
-def _products(points: Array, columns: Array, d: int) -> Array:
-    """x'ᵀc' of all pairs; torch adds the row of the column of ones without a product."""
-    if hasattr(columns, "addmm"):
-        return columns[d, :].addmm(points[:, :d], columns[:d, :])
-    return points @ columns
 
 
 def sums_by_label(values: Array, label: Array, k: int) -> Array:
