@@ -277,3 +277,14 @@ def test_estimators_carry_their_path():
     ]:
         found, expected = estimator.path(X, y, alphas=3), function(X, y, alphas=3)
         np.testing.assert_array_equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_without_norms_it_is_ridge_regression(intercept):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((60, 5)) @ random.standard_normal((5, 20))
+    Y = X[:, :3] + random.standard_normal((60, 3))
+    ridge = th.Ridge(0.6, fit_intercept=intercept).fit(X, Y)
+    model = th.MultiTaskElasticNet(0.01, l1_ratio=0, fit_intercept=intercept).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, ridge.coef_, rtol=1e-9)
+    np.testing.assert_allclose(model.intercept_, ridge.intercept_, atol=1e-12)

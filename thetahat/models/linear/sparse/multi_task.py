@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.data.summaries.moments import means
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import fraction
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.models.linear.sparse.l1_regressor import (
     DESCENT_RANGES,
     PENALTY_RANGES,
@@ -22,7 +26,9 @@ from thetahat.models.linear.sparse.l1_regressor import (
     PenaltyParameters,
     SparseCoefficients,
 )
+from thetahat.objective.conditioning import watch_through
 from thetahat.objective.lasso.task_path import solve_tasks, task_problem
+from thetahat.objective.least_squares.solve import least_squares
 
 
 @with_parameters
@@ -83,26 +89,46 @@ class TaskRegressor(DescentParameters, SparseCoefficients, PenaltyParameters):
         return self
 
     def _fit(self, source: InMemory, X: Any, y: Any) -> None:
+        with self._watching(
+            self.max_iter, lambda theta: self._task_attributes(theta, source), X, y
+        ) as watch:
+            solve = self._without_norms if self.l1_ratio == 0 else self._descend
+            self.solution_ = solve(source, watch)
+        self.__dict__.update(self._task_attributes(self.solution_.theta, source))
+        self.n_iter_ = max(1, self.solution_.steps)
+        self.dual_gap_, self.eps_ = self.solution_.gap, self.tol
+
+    def _descend(self, source: InMemory, watch: Watch) -> Solution:
         problem = task_problem(source, intercept=self.fit_intercept)
         shape = (source.n_outputs, source.n_features)
         start = None
         if self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape:
             start = problem.pack(np.asarray(self.coef_, dtype=np.float64).T)
-        with self._watching(
-            self.max_iter, lambda theta: self._task_attributes(theta, source), X, y
-        ) as watch:
-            self.solution_ = solve_tasks(
-                problem,
-                self.alpha,
-                self.l1_ratio,
-                start=start,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                watch=watch,
-            )
-        self.__dict__.update(self._task_attributes(self.solution_.theta, source))
-        self.n_iter_ = max(1, self.solution_.steps)
-        self.dual_gap_, self.eps_ = self.solution_.gap, self.tol
+        return solve_tasks(
+            problem,
+            self.alpha,
+            self.l1_ratio,
+            start=start,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            watch=watch,
+        )
+
+    def _without_norms(self, source: InMemory, watch: Watch) -> Solution:
+        """Solve directly, as ridge regression of all targets."""
+        source.require_finite()
+
+        def packed(theta: Array) -> Array:
+            return theta.reshape(-1) if self.fit_intercept else theta[:-1].reshape(-1)
+
+        with watch_through(watch, packed) as inner:
+            found = least_squares(
+                source,
+                ridge=float(self.alpha) * means(source).weight,
+                intercept=self.fit_intercept,
+                watch=inner,
+            ).solution
+        return replace(found, theta=packed(found.theta), reason=f"no L1 penalty: {found.reason}")
 
     def _task_attributes(self, theta: Array, source: Source) -> dict[str, Array]:
         size = source.n_features * source.n_outputs
@@ -120,7 +146,7 @@ class MultiTaskElasticNet(TaskRegressor, L1Share):
 
     Formula: B̂, b̂ = argmin ‖Y − XB − b‖²/(2n) + α·(l1_ratio·Σ_j ‖B_j‖₂ + (1 − l1_ratio)/2·‖B‖²),
     where row B_j holds the coefficients of column j for all targets. The penalty sets whole rows to
-    zero.
+    zero. Without it (``l1_ratio=0``) the problem is ridge regression and is solved directly.
 
     Cost: O(n d k) for each of a few passes over all columns with k targets, and O(s²k) per
     iteration on a working set of s columns.
