@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import thetahat as th
 from thetahat.data.validation import as_source
@@ -108,7 +109,7 @@ def test_the_choice_by_parts_and_size(loss, penalty, n_parameters, kind, expecte
         (200_000, 201, 0, "memory", opt.SketchedNewton),
         (200_000, 201, 0, "stream", opt.Newton),
         (60_000, 7850, 10, "memory", opt.SketchedNewton),
-        (60_000, 21, 3, "memory", opt.LBFGS),
+        (60_000, 21, 3, "memory", opt.Newton),
         (60_000, 21, 3, "stream", opt.Newton),
         (60_000, 30_010, 10, "memory", opt.LBFGS),
         (5_000, 1501, 0, "memory", opt.LBFGS),
@@ -151,11 +152,23 @@ def test_a_solver_may_be_asked_for():
         method_for(risk, "lbfs")
 
 
-def test_several_outputs_with_a_weak_penalty_use_the_joint_hessian():
-    """Without much of a penalty, gradients would need more steps than the default limit."""
-    loss, weak = losses.SoftmaxCrossEntropy(), penalties.L2(1e-9)
-    assert type(choose_solver(loss, weak, 1000, 63, n_outputs=3)[0]) is opt.Newton
-    assert type(choose_solver(loss, penalties.L2(1e-3), 1000, 63, n_outputs=3)[0]) is opt.LBFGS
+@pytest.mark.parametrize(
+    ("columns", "alpha", "sparse", "expected"),
+    [
+        (40, 1e-3, False, opt.LBFGS),
+        (40, 1e-9, False, opt.Newton),  # gradients would need more steps than the default limit
+        (10, 1e-3, False, opt.Newton),  # a small Hessian
+        (40, 1e-3, True, opt.Newton),
+    ],
+)
+def test_many_parameters_of_several_outputs_use_gradients(columns, alpha, sparse, expected):
+    X = np.random.default_rng(0).standard_normal((200, columns))
+    y = np.arange(200) % 3
+    predictor = LinearPredictor(columns, 3)
+    source = as_source(sp.csr_array(X) if sparse else X, y)
+    penalty = penalties.L2(alpha)
+    risk = EmpiricalRisk(predictor, losses.SoftmaxCrossEntropy(), penalty, source)
+    assert type(method_for(risk)[0]) is expected
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ squared, θ² or none, maybe θ ≥ 0     `DirectLeastSquares`
 squared, L0 on at most 40 columns    `DirectLeastSquares`: exact search over the subsets
 squared, |θ| and θ², maybe θ ≥ 0     `WorkingSets` of columns, or on their Gram matrix
 squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
-softmax, θ², few columns in memory   `LBFGS`, in the metric of the columns
+softmax, θ², many parameters         `LBFGS`, in the metric of the columns
 curved, θ², sparse rows, one output  `NewtonCG`
 both smooth, many rows in memory     `SketchedNewton`
 both smooth, small Hessian           `Newton`; `IRLS` where the loss is not convex but has weights
@@ -72,7 +72,6 @@ from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.l0 import L0
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.forms.direct_form import ridge_terms
-from thetahat.objective.forms.output_metric import MOST_COLUMNS
 from thetahat.objective.least_squares.subsets import MOST_PARAMETERS
 from thetahat.objective.predictor import (
     LinearInParameters,
@@ -93,6 +92,8 @@ LARGEST_SKETCH = 2000
 """Columns up to which the Hessian of a sample of the rows is formed."""
 MANY_PRODUCTS = 2e8
 """n·d² from which the Hessian of all rows costs more than a few gradients."""
+MANY_PARAMETERS = 100
+"""Parameters of several outputs whose joint Hessian costs more than many gradients."""
 LEAST_PENALTY = 0.01
 """λ·n from which gradients in the metric of the columns need fewer than about 100 steps."""
 BY_PRODUCTS = Logistic | SignLogistic | Poisson | SquaredHinge | SquaredEpsilonInsensitive
@@ -152,13 +153,6 @@ def choose_solver(
     if isinstance(penalty, SmoothPenalty):
         has_hessian = issubclass(predictor, LinearInParameters)
         in_memory = n_rows if source_kind == "memory" and has_hessian else None
-        if in_memory is not None and _is_by_outputs(
-            loss, penalty, n_parameters, n_outputs, in_memory
-        ):
-            return (
-                LBFGS(),
-                "smooth, with several outputs: gradients, scaled by the columns' products",
-            )
         return _for_smooth_penalty(loss, n_parameters, small, n_outputs, in_memory)
     if not isinstance(penalty, Proximable):
         raise CapabilityError(
@@ -218,16 +212,6 @@ def _is_proximal_newton(loss: Loss, penalty: Penalty, n_parameters: int, n_outpu
     return is_sparse or n_parameters <= SMALL_HESSIAN["stream"]
 
 
-def _is_by_outputs(
-    loss: Loss, penalty: Penalty, n_parameters: int, n_outputs: int, n_rows: int
-) -> bool:
-    """Whether all outputs share the curvature of the columns, and the penalty bounds the steps."""
-    if not (n_outputs and isinstance(loss, SoftmaxCrossEntropy) and isinstance(penalty, L2)):
-        return False
-    few = n_parameters // n_outputs <= MOST_COLUMNS
-    return few and penalty.alpha * n_rows >= LEAST_PENALTY
-
-
 def _for_smooth_penalty(
     loss: Loss, n_parameters: int, small: bool, n_outputs: int, n_rows: int | None
 ) -> tuple[Method, str]:
@@ -269,6 +253,17 @@ def _by_class_duals(risk: Any) -> tuple[Method, str] | None:
     return ClassDualDescent(), "CrammerSinger with L2: all multipliers of a row at a time"
 
 
+def _by_outputs(risk: Any) -> tuple[Method, str] | None:
+    """Gradients scaled by the columns' products for many parameters of several outputs."""
+    if not isinstance(risk.loss, SoftmaxCrossEntropy) or not hasattr(risk, "metric"):
+        return None
+    if risk.predictor.n_parameters < MANY_PARAMETERS:
+        return None
+    if risk.penalty.alpha * risk.source.n_rows < LEAST_PENALTY:
+        return None
+    return LBFGS(), "smooth, with several outputs: gradients, scaled by the columns' products"
+
+
 def _by_products(risk: Any) -> tuple[Method, str] | None:
     """Newton's method without a Hessian for sparse rows, if it applies."""
     if not isinstance(risk.loss, BY_PRODUCTS) or not hasattr(risk, "compiled_newton_cg"):
@@ -291,7 +286,9 @@ def method_for(risk: Any, solver: str | Method = "auto") -> tuple[Method, str]:
     """The method that `solver` names, or for "auto" the one chosen for this risk; with a reason."""
     if solver != "auto":
         return named(solver), "asked for"
-    chosen = _by_class_duals(risk) or _by_products(risk) or _by_sparse_rows(risk)
+    chosen = (
+        _by_class_duals(risk) or _by_outputs(risk) or _by_products(risk) or _by_sparse_rows(risk)
+    )
     if chosen is not None:
         return chosen
     in_memory = isinstance(risk.source, InMemory)
