@@ -121,7 +121,7 @@ class InRadius(NeighborModel):
     def _within(self, rows: Matrix | None, radius: Any = None, by_distance: bool = False) -> Within:
         r = self.radius if radius is None else radius
         if np.ndim(r) == 0:
-            check_value(r, at_least(0), "radius", type(self).__name__)
+            check_value(r, self._ranges["radius"], "radius", type(self).__name__)
         else:
             r = self._radii(r, self.n_samples_fit_ if rows is None else rows.shape[0])
         found = self._index.within(rows, r, by_distance)

@@ -11,6 +11,7 @@ from thetahat.estimator.parameters import (
     Range,
     at_least,
     from_to,
+    infinity,
     none,
     one_of,
     share_of_all,
@@ -70,7 +71,7 @@ class GrowthParameters:
         "max_features": some_columns,
         "max_leaf_nodes": whole(1) | none,
         "min_impurity_decrease": at_least(0),
-        "ccp_alpha": at_least(0),
+        "ccp_alpha": at_least(0) | infinity,
     }
 
     _: KW_ONLY

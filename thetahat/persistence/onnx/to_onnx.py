@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import unwrap
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,7 @@ ROADS: dict[Any, Callable[[Any, Graph], Outputs]] = {
     CentreModel.predict: centres,
     MixtureDensity.predict: mixture,
 }
+ROADS = {unwrap(predict): road for predict, road in ROADS.items()}
 """How predictions become a graph, by the code that makes them: a class that predicts in another way
 has another method, and is refused instead of exported wrongly."""
 
@@ -146,7 +148,8 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = np.float64) -> Any:
         )
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     last = steps[-1]
-    road = ROADS.get(getattr(type(last), "predict", None))
+    predict = getattr(type(last), "predict", None)
+    road = ROADS.get(unwrap(predict)) if predict else None
     if road is None and is_transformer(last):
         road = _features
     if road is None:

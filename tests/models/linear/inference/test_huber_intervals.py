@@ -97,7 +97,7 @@ def test_fits_without_intervals_say_why():
     X, y = rows()
     with pytest.raises(ValueError, match="at least 99 rows, but n = 60"):
         th.HuberRegressor().fit(X, y).predict_interval(X, level=0.99)
-    with pytest.raises(ValueError, match="use a larger epsilon"):
+    with pytest.raises(ValueError, match="with a larger epsilon"):
         th.HuberRegressor().fit(X, X[:, 0]).predict_interval(X)
     with pytest.raises(ValueError, match="kind='both'"):
         th.HuberRegressor().fit(X, y).predict_interval(X, kind="both")

@@ -15,6 +15,7 @@ from thetahat.estimator.parameters import (
     at_least,
     boolean,
     from_to,
+    infinity,
     inner_fraction,
     more_than,
     none,
@@ -252,7 +253,7 @@ class GradientBoostingParameters(BoostingParameters):
         "min_samples_leaf": whole(1) | share_of_all,
         "min_weight_fraction_leaf": from_to(0, 0.5),
         "min_impurity_decrease": at_least(0),
-        "ccp_alpha": at_least(0),
+        "ccp_alpha": at_least(0) | infinity,
         "criterion": one_of("friedman_mse", "squared_error", "deprecated"),
         "init": one_of("zero")
         | none

@@ -125,6 +125,8 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
     [1, 1, -1]
     """
 
+    _generative: ClassVar[bool | None] = None
+    _parametric: ClassVar[bool | None] = None
     _: KW_ONLY
     n_estimators: int = 100
     max_samples: Any = "auto"
