@@ -100,6 +100,12 @@ def test_where_there_is_none():
         risk(X, y, th.losses.Logistic(), th.penalties.L2(0.1)).compiled_l1_newton  # noqa: B018
 
 
+@pytest.mark.parametrize("loss", [th.losses.Huber(), th.losses.ClassHuber()], ids=str)
+def test_losses_that_are_linear_in_parts_use_the_general_method(loss):
+    X, y = rows()
+    assert not hasattr(risk(X, 2 * y - 1, loss, th.penalties.L1(0.1)), "compiled_l1_newton")
+
+
 def test_sizes_are_checked():
     two = np.zeros(2)
     with pytest.raises(ValueError, match="one entry per row of X"):

@@ -63,10 +63,11 @@ def scan(
     than rows, other methods are used in memory, and the coefficients agree up to rounding, or to
     the tolerance of an iterative solver.
     `HuberRegressor` and `LinearSVC` start from a fit to some of the rows if these are in memory,
-    so the coefficients agree to the tolerance of the fit. `SGDClassifier`, `SGDRegressor` and
-    `Perceptron` shuffle the rows of a file within each block instead of as a whole, so the
-    coefficients differ as they do between two seeds; with ``shuffle=False`` they agree up to
-    rounding.
+    so the coefficients agree to the tolerance of the fit. So do those of `LogisticRegression`,
+    `LinearSVC` and `LinearModel` with an L1 or elastic net penalty, for which a method that works
+    on columns is used in memory. `SGDClassifier`, `SGDRegressor` and `Perceptron` shuffle the rows
+    of a file within each block instead of as a whole, so the coefficients differ as they do
+    between two seeds; with ``shuffle=False`` they agree up to rounding.
 
     `fit`, `predict` and `score` accept the source in place of X, y and sample_weight. Methods that
     split the rows, such as cross-validation, need them in memory: ``X, y, sample_weight =
