@@ -5,6 +5,12 @@ import polars as pl
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def width(monkeypatch):
+    """Lines are wrapped at the width of the terminal, which differs between machines."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+
 def with_gaps(values, share, random):
     gaps = random.random(len(values)) < share
     return [None if gap else each for each, gap in zip(values, gaps, strict=True)]

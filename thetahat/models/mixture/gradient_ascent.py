@@ -24,6 +24,7 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.models.cluster.restarts import keep_best
 from thetahat.models.mixture.components import (
     Components,
     MixtureSums,
@@ -184,4 +185,9 @@ def gradient_ascent(
             interrupt.solution = run(interrupt.solution).solution
         raise
     ended = run(found)
-    return replace(ended, sums=problem.sums(ended.components), centres=ended.components.means)
+    try:
+        sums = problem.sums(ended.components)
+    except KeyboardInterrupt as interrupt:
+        keep_best(interrupt, ended.solution)
+        raise
+    return replace(ended, sums=sums, centres=ended.components.means)

@@ -7,6 +7,7 @@ import sklearn.ensemble
 from scipy import sparse
 
 import thetahat as th
+from thetahat.models.ensemble.isolation.growing import Draws
 
 
 def rows(n=400, d=3, seed=0):
@@ -168,3 +169,11 @@ def test_numbers_of_rows_and_columns():
 def test_verbose_prints(capsys):
     th.IsolationForest(n_estimators=7, verbose=1).fit(rows(50))
     assert capsys.readouterr().out == "IsolationForest: 7 trees of 50 rows each\n"
+
+
+def test_tiny_weights_are_drawn_before_rows_of_weight_zero():
+    weight = np.ones(30)
+    weight[0], weight[1:5] = 1e-320, 0.0
+    draws = Draws(30, 26, weight, replacement=False, n_columns=2, width=2)
+    for seed in range(20):
+        assert (weight[draws.of(seed)[0]] > 0).all()

@@ -95,3 +95,10 @@ def test_fits_without_intervals_say_why():
         th.Ridge().fit(X, y).predict_interval(X, kind="both")
     with pytest.raises(ValueError, match="more rows than effective coefficients"):
         th.Ridge(alpha=0.0, solver="qr").fit(X[:5], y[:5]).predict_interval(X)
+
+
+def test_residuals_whose_squares_overflow_are_refused():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = th.Ridge().fit(X, 1e200 * X[:, 0])
+    with pytest.raises(th.errors.CapabilityError, match="Divide y by its standard deviation"):
+        model.predict_interval(X)

@@ -11,12 +11,6 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.foundation.types import Array
 
 
-def has_columns(y: Any) -> bool:
-    """Whether y has several label columns."""
-    shape = np.shape(y)
-    return len(shape) == 2 and shape[1] > 1
-
-
 def encoded_columns(columns: Sequence[Array]) -> tuple[list[Array], Array]:
     """The classes of each column, and the codes 0, …, C−1 of the labels, (n, k)."""
     encodings = [LabelEncoding.of(column) for column in columns]

@@ -15,7 +15,6 @@ from thetahat.models.ensemble.combination.base import EnsembleClassifier
 from thetahat.models.ensemble.combination.label_columns import (
     decoded_columns,
     encoded_columns,
-    has_columns,
 )
 from thetahat.models.ensemble.combination.stacking import Stacking, final_has
 
@@ -87,14 +86,15 @@ class StackingClassifier(Stacking, EnsembleClassifier):
         return cls([("logistic", LogisticRegression()), ("ridge", RidgeClassifier())])
 
     def _targets(self, y: Any, n_rows: int, dtype: Any = None) -> Array:
-        if not has_columns(y):
+        labels = np.asarray(y)
+        if labels.ndim != 2 or labels.shape[1] < 2:
             return super()._targets(y, n_rows)
-        if len(y) != n_rows:
+        if len(labels) != n_rows:
             raise DataError(
                 "StackingClassifier: Found input variables with inconsistent numbers of samples: X "
-                f"has {n_rows} rows, y has {len(y)}. Pass one row of labels per row."
+                f"has {n_rows} rows, y has {len(labels)}. Pass one row of labels per row."
             )
-        columns = [self._labels(each) for each in np.asarray(y).T]
+        columns = [self._labels(each) for each in labels.T]
         classes, codes = encoded_columns(columns)
         self.classes_ = classes  # type: ignore[assignment]
         return codes

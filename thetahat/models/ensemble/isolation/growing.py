@@ -50,8 +50,10 @@ class Draws:
             found = np.searchsorted(ends, random.random(self.size) * ends[-1], side="right")
             return np.minimum(found, np.flatnonzero(self.weight)[-1])
         # The first of exponential waiting times with the weights as rates.
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             waiting = random.standard_exponential(self.n_rows) / self.weight
+        # A quotient that overflows still comes before the rows of weight 0.
+        np.minimum(waiting, np.finfo(np.float64).max, out=waiting, where=self.weight > 0)
         return np.argpartition(waiting, self.size - 1)[: self.size]
 
 

@@ -56,7 +56,9 @@ class RidgeEvidence:
             return None
         coef = to_host(fit.coef)
         units = np.ones(about.n_features) if scale is None else np.asarray(scale, dtype=float)
-        penalty = float(alpha) * np.einsum("jk,jk->k", coef, coef)
+        with np.errstate(over="ignore", invalid="ignore"):  # squares of extreme numbers
+            penalty = float(alpha) * np.einsum("jk,jk->k", coef, coef)
+            residual = np.maximum(to_host(fit.residual) - penalty, 0.0)
         factor = to_host(fit.factor)
         if fit.solver == "svd" and alpha > 0:  # its factor is that of X alone
             lifted = np.vstack([factor, np.sqrt(float(alpha)) * np.eye(len(factor))])
@@ -67,7 +69,7 @@ class RidgeEvidence:
             x_mean=to_host(about.x_mean) * units,
             weight=float(about.weight),
             n_rows=int(about.n_rows),
-            residual=np.maximum(to_host(fit.residual) - penalty, 0.0),
+            residual=residual,
             alpha=float(alpha),
             rank=about.n_features if fit.rank is None or alpha > 0 else int(fit.rank),
             intercept=about.is_centred,
@@ -149,6 +151,11 @@ class RidgeIntervals:
             raise CapabilityError(
                 "Intervals need more rows than effective coefficients, but n − 1 − tr H = "
                 f"{freedom:g}. Add rows, or increase alpha."
+            )
+        if not np.isfinite(evidence.residual).all():
+            raise CapabilityError(
+                "Intervals need the sum of the squared residuals, which is too large for a float. "
+                "Divide y by its standard deviation before the fit."
             )
         predicted = to_host(self.predict(X))
         rows = self._open_again(X)
