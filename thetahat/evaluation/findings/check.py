@@ -21,7 +21,6 @@ from thetahat.evaluation.findings.text_numbers import find_text_numbers
 from thetahat.evaluation.findings.time_order import find_time
 
 FINDERS = (
-    find_identifiers,
     find_constants,
     find_text_numbers,
     find_classes,
@@ -43,8 +42,9 @@ def check(
     """Look for what makes scores wrong: copies, leaks, order of time, identifiers, and more.
 
     Formula: a column leaks if it alone explains R² = 1 − Σ_i (y_i − ŷ_i)²/Σ_i (y_i − ȳ)² ≥ 0.99 of
-    the target, where ŷ_i is the mean of other rows with the same or the next values; every other
-    finder states its own rule. Nothing is changed, and no row or column is left out. Cost:
+    the target or of its ranks, where ŷ_i is the mean of other rows with the same or next values,
+    or if it determines the target exactly, by its order or by one block of values per class; every
+    other finder states its own rule. Nothing is changed, and no row or column is left out. Cost:
     O(n d log n) time and O(n d) memory; neighbours, forests and residuals use some thousand rows.
 
     Parameters
@@ -98,9 +98,12 @@ def check_table(
     once = table
     if copied is not None:  # a copy would predict the other, from any column
         once = table.chosen(np.sort(np.unique(copied.groups, return_index=True)[1]))
-    found: list[Finding] = [*find_leaks(once), *find_copies(table, copied), *find_time(once, time)]
+    leaks = find_leaks(once)
+    leaking = {name for each in leaks if each.severity == "severe" for name in each.columns}
+    found: list[Finding] = [*leaks, *find_copies(table, copied), *find_time(once, time)]
     if test is not None:
         found += find_drift(once, test)
+    found += find_identifiers(once, leaking)
     for finder in FINDERS:
         found += finder(once)
     return Findings(by_severity(found), table.n_rows, len(table.columns), table.task)
