@@ -118,6 +118,13 @@ class TestCopies:
         found = th.check(again, np.concatenate([y, other]))
         assert any("another class" in each.what for each in found.of("copies"))
 
+    def test_the_share_of_wrong_predictions_is_that_of_the_rows_concerned(self):
+        X, _, y = rows(100)
+        X.iloc[1], y.iloc[0], y.iloc[1] = X.iloc[0], "yes", "no"
+        (found,) = th.check(X, y).of("copies")
+        assert found.rows == (0, 1)
+        assert "at least 50.0% of the predictions for these rows are wrong" in found.why
+
 
 LEAKS = {
     "a linear copy": lambda y, random: 3.0 * y + 1.0,
