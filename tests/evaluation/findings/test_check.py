@@ -126,6 +126,27 @@ class TestCopies:
         assert "at least 50.0% of the predictions for these rows are wrong" in found.why
 
 
+class TestTestRows:
+    """Test rows that equal training rows."""
+
+    def test_copies(self):
+        X, y, _ = rows()
+        X = X.assign(kind=np.random.default_rng(1).choice(["p", "q"], 300), gap=np.nan)
+        other = rows(50, seed=1)[0].assign(kind="q", gap=np.nan)
+        test = pd.concat([other, X[:100].assign(id=np.arange(100))], ignore_index=True)
+        (found,) = th.check(X.assign(id=np.arange(300)), y, test=test).of("copies")
+        assert found.severity == "severe"
+        assert "100 test rows equal a training row in all columns, 66.7%" in found.what
+        assert found.rows == tuple(range(50, 150))
+        assert th.check(X, y, test=other).of("copies") == ()
+
+    def test_coincidences(self):
+        random = np.random.default_rng(0)
+        X = random.integers(0, 3, size=(500, 3))
+        test = random.integers(0, 3, size=(200, 3))
+        assert th.check(X, random.normal(size=500), test=test).of("copies") == ()
+
+
 LEAKS = {
     "a linear copy": lambda y, random: 3.0 * y + 1.0,
     "a curve": lambda y, random: np.exp(y / 3),

@@ -16,6 +16,7 @@ from thetahat.evaluation.findings.identifiers import find_constants, find_identi
 from thetahat.evaluation.findings.leaks import find_leaks
 from thetahat.evaluation.findings.missing import find_missing
 from thetahat.evaluation.findings.outliers import find_outliers
+from thetahat.evaluation.findings.seen import find_seen
 from thetahat.evaluation.findings.table import CheckedTable, checked_table
 from thetahat.evaluation.findings.text_numbers import find_text_numbers
 from thetahat.evaluation.findings.time_order import find_time
@@ -64,7 +65,8 @@ def check(
         The name of the column by whose order the folds are made. Its order is then no longer
         reported as a severe finding.
     test : array-like, sparse, table, optional
-        Further rows, such as those to predict. Their columns are compared with those of X.
+        Further rows, such as those to predict. Their columns are compared with those of X, and
+        rows that are copies of rows of X are reported.
 
     Returns
     -------
@@ -102,7 +104,7 @@ def check_table(
     leaking = {name for each in leaks if each.severity == "severe" for name in each.columns}
     found: list[Finding] = [*leaks, *find_copies(table, copied), *find_time(once, time)]
     if test is not None:
-        found += find_drift(once, test)
+        found += [*find_seen(once, test), *find_drift(once, test)]
     found += find_identifiers(once, leaking)
     for finder in FINDERS:
         found += finder(once)
