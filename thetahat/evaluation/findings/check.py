@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.evaluation.findings.alike import find_alike
-from thetahat.evaluation.findings.classes import find_classes
+from thetahat.evaluation.findings.classes import find_classes, find_constant_target
 from thetahat.evaluation.findings.copies import Copied, copied_rows, find_copies
 from thetahat.evaluation.findings.drift import find_drift
 from thetahat.evaluation.findings.finding import Finding, Findings, by_severity
@@ -24,6 +24,7 @@ from thetahat.evaluation.findings.time_order import find_time
 FINDERS = (
     find_constants,
     find_text_numbers,
+    find_constant_target,
     find_classes,
     find_missing,
     find_outliers,
