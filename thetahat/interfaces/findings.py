@@ -11,6 +11,7 @@ import polars as pl
 from thetahat.evaluation.findings.check import check_table
 from thetahat.evaluation.findings.drift import find_drift
 from thetahat.evaluation.findings.finding import Finding, Findings, by_severity
+from thetahat.evaluation.findings.seen import find_seen
 from thetahat.evaluation.findings.table import CheckedTable, checked_table
 from thetahat.foundation.printable import printable
 from thetahat.foundation.types import Array
@@ -55,7 +56,8 @@ def findings_of(
     adapted = [_with_action(each, left_out, splits, asked) for each in found]
     if test is not None:
         used = tuple(each for each in table.columns if each.name not in left_out)
-        adapted += find_drift(replace(table, columns=used), test)
+        train = replace(table, columns=used)
+        adapted += [*find_seen(train, test), *find_drift(train, test)]
     adapted += [each for each in map(_read_from_text, problem.columns) if each is not None]
     return replace(found, found=by_severity(adapted))
 

@@ -8,6 +8,8 @@ import statsmodels.api as sm
 from sklearn import datasets
 
 import thetahat as th
+from thetahat.evaluation.findings.leaks import find_leaks
+from thetahat.evaluation.findings.table import checked_table
 
 
 def rows(n=300, d=4, seed=0):
@@ -116,6 +118,34 @@ class TestCopies:
         found = th.check(again, np.concatenate([y, other]))
         assert any("another class" in each.what for each in found.of("copies"))
 
+    def test_the_share_of_wrong_predictions_is_that_of_the_rows_concerned(self):
+        X, _, y = rows(100)
+        X.iloc[1], y.iloc[0], y.iloc[1] = X.iloc[0], "yes", "no"
+        (found,) = th.check(X, y).of("copies")
+        assert found.rows == (0, 1)
+        assert "at least 50.0% of the predictions for these rows are wrong" in found.why
+
+
+class TestTestRows:
+    """Test rows that equal training rows."""
+
+    def test_copies(self):
+        X, y, _ = rows()
+        X = X.assign(kind=np.random.default_rng(1).choice(["p", "q"], 300), gap=np.nan)
+        other = rows(50, seed=1)[0].assign(kind="q", gap=np.nan)
+        test = pd.concat([other, X[:100].assign(id=np.arange(100))], ignore_index=True)
+        (found,) = th.check(X.assign(id=np.arange(300)), y, test=test).of("copies")
+        assert found.severity == "severe"
+        assert "100 test rows equal a training row in all columns, 66.7%" in found.what
+        assert found.rows == tuple(range(50, 150))
+        assert th.check(X, y, test=other).of("copies") == ()
+
+    def test_coincidences(self):
+        random = np.random.default_rng(0)
+        X = random.integers(0, 3, size=(500, 3))
+        test = random.integers(0, 3, size=(200, 3))
+        assert th.check(X, random.normal(size=500), test=test).of("copies") == ()
+
 
 LEAKS = {
     "a linear copy": lambda y, random: 3.0 * y + 1.0,
@@ -158,6 +188,86 @@ class TestLeaks:
         X, _, _ = rows()
         y = 3 * X["c0"] + np.random.default_rng(1).normal(size=300)
         assert th.check(X, y.rename("spend")).of("leaks") == ()
+
+
+TAILS = {
+    "normal": lambda z: z,
+    "one outlier": lambda z: np.r_[z[1:], 100.0],
+    "lognormal": lambda z: np.exp(2 * z),
+    "both tails": lambda z: z**5,
+}
+COPIES = {
+    "equal": lambda y: y,
+    "affine": lambda y: 3 * y + 1,
+    "falling": lambda y: -y,
+    "ranks": lambda y: y.argsort().argsort(),
+    "with gaps": lambda y: np.where(np.arange(len(y)) % 8 == 3, np.nan, y),
+}
+
+
+class TestExactCopies:
+    """A column that determines the target is found for every tail and number of rows."""
+
+    @pytest.mark.parametrize("n", [10, 25, 100, 1000])
+    @pytest.mark.parametrize("tail", TAILS)
+    @pytest.mark.parametrize("shape", COPIES)
+    def test_numbers(self, n, tail, shape):
+        random = np.random.default_rng(n)
+        y = TAILS[tail](random.normal(size=n))
+        X = np.c_[random.normal(size=(n, 2)), COPIES[shape](y)]
+        found = th.check(X, y)
+        assert [each.columns for each in found.of("leaks")] == [("x2",)]
+        assert checks(found) == ["leaks"]
+
+    def test_a_noisy_copy_of_a_skewed_target(self):
+        random = np.random.default_rng(0)
+        z = random.normal(size=1000)
+        X = np.c_[random.normal(size=(1000, 2)), z + 1e-3 * random.normal(size=1000)]
+        (found,) = th.check(X, np.exp(5 * z)).severe
+        assert found.columns == ("x2",)
+        assert "of the variance of the ranks of y" in found.what
+
+    @pytest.mark.parametrize("n", [10, 14, 25, 60])
+    @pytest.mark.parametrize("shape", ["codes", "blocks", "text"])
+    def test_classes(self, n, shape):
+        random = np.random.default_rng(n)
+        y = random.permutation(np.arange(n) % 2)
+        column = {
+            "codes": 5 - 2 * y,
+            "blocks": 3 * y + random.random(n),
+            "text": np.where(y == 1, "paid", "open"),
+        }[shape]
+        found = th.check(pd.DataFrame(random.normal(size=(n, 2))).assign(secret=column), y)
+        assert [each.columns for each in found.severe] == [("secret",)]
+
+    def test_rows_that_are_numbered_by_class(self):
+        X, _, y = rows(200)
+        X = X.assign(id=np.arange(200))
+        found = th.check(X, np.sort(y))
+        assert [each.columns for each in found.severe] == [("id",)]
+        assert found.of("identifiers") == ()
+        assert [each.columns for each in th.check(X, y).of("identifiers")] == [("id",)]
+
+    def test_a_rank_of_the_target_is_no_identifier(self):
+        X, y, _ = rows()
+        found = th.check(X.assign(place=y.argsort().argsort()), y)
+        assert [each.columns for each in found.severe] == [("place",)]
+        assert found.of("identifiers") == ()
+
+    def test_coincidences_of_small_tables_are_not_leaks(self):
+        for seed in range(100):
+            random = np.random.default_rng(seed)
+            n, d = int(random.integers(30, 120)), int(random.integers(1, 41))
+            X = random.normal(size=(n, d))
+            y = random.standard_cauchy(n) if seed % 2 else (random.random(n) < 0.2).astype(int)
+            assert find_leaks(checked_table(X, y)) == []
+
+    def test_counts_that_are_never_both_positive(self):
+        count = np.random.default_rng(0).integers(1, 100, size=60)
+        place = np.arange(60)
+        y = np.where(place < 15, count, 0)
+        X = np.c_[np.where(place > 40, count, 0), np.random.default_rng(1).normal(size=60)]
+        assert th.check(X, y).of("leaks") == ()
 
 
 class TestIdentifiers:

@@ -30,6 +30,13 @@ class TestClasses:
         assert "maybe (2)" in found.what
         assert found.rows == (3, 7)
 
+    @pytest.mark.parametrize("value", ["yes", 1, 0.5])
+    def test_a_constant_target(self, value):
+        X, _, _ = rows()
+        (found,) = th.check(X, [value] * 300).severe
+        assert found.check == "target"
+        assert "y has the same value in all 300 rows" in found.what
+
     def test_even_classes(self):
         X, _, y = rows()
         assert th.check(X, y).of("classes") == ()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.evaluation.findings.alike import find_alike
-from thetahat.evaluation.findings.classes import find_classes
+from thetahat.evaluation.findings.classes import find_classes, find_constant_target
 from thetahat.evaluation.findings.copies import Copied, copied_rows, find_copies
 from thetahat.evaluation.findings.drift import find_drift
 from thetahat.evaluation.findings.finding import Finding, Findings, by_severity
@@ -16,14 +16,15 @@ from thetahat.evaluation.findings.identifiers import find_constants, find_identi
 from thetahat.evaluation.findings.leaks import find_leaks
 from thetahat.evaluation.findings.missing import find_missing
 from thetahat.evaluation.findings.outliers import find_outliers
+from thetahat.evaluation.findings.seen import find_seen
 from thetahat.evaluation.findings.table import CheckedTable, checked_table
 from thetahat.evaluation.findings.text_numbers import find_text_numbers
 from thetahat.evaluation.findings.time_order import find_time
 
 FINDERS = (
-    find_identifiers,
     find_constants,
     find_text_numbers,
+    find_constant_target,
     find_classes,
     find_missing,
     find_outliers,
@@ -43,8 +44,9 @@ def check(
     """Look for what makes scores wrong: copies, leaks, order of time, identifiers, and more.
 
     Formula: a column leaks if it alone explains R² = 1 − Σ_i (y_i − ŷ_i)²/Σ_i (y_i − ȳ)² ≥ 0.99 of
-    the target, where ŷ_i is the mean of other rows with the same or the next values; every other
-    finder states its own rule. Nothing is changed, and no row or column is left out. Cost:
+    the target or of its ranks, where ŷ_i is the mean of other rows with the same or next values,
+    or if it determines the target exactly, by its order or by one block of values per class; every
+    other finder states its own rule. Nothing is changed, and no row or column is left out. Cost:
     O(n d log n) time and O(n d) memory; neighbours, forests and residuals use some thousand rows.
 
     Parameters
@@ -64,7 +66,8 @@ def check(
         The name of the column by whose order the folds are made. Its order is then no longer
         reported as a severe finding.
     test : array-like, sparse, table, optional
-        Further rows, such as those to predict. Their columns are compared with those of X.
+        Further rows, such as those to predict. Their columns are compared with those of X, and
+        rows that are copies of rows of X are reported.
 
     Returns
     -------
@@ -98,9 +101,12 @@ def check_table(
     once = table
     if copied is not None:  # a copy would predict the other, from any column
         once = table.chosen(np.sort(np.unique(copied.groups, return_index=True)[1]))
-    found: list[Finding] = [*find_leaks(once), *find_copies(table, copied), *find_time(once, time)]
+    leaks = find_leaks(once)
+    leaking = {name for each in leaks if each.severity == "severe" for name in each.columns}
+    found: list[Finding] = [*leaks, *find_copies(table, copied), *find_time(once, time)]
     if test is not None:
-        found += find_drift(once, test)
+        found += [*find_seen(once, test), *find_drift(once, test)]
+    found += find_identifiers(once, leaking)
     for finder in FINDERS:
         found += finder(once)
     return Findings(by_severity(found), table.n_rows, len(table.columns), table.task)

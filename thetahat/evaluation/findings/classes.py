@@ -36,6 +36,23 @@ def suitable_metric(table: CheckedTable) -> str:
     return "roc_auc" if n_classes == 2 else "balanced_accuracy"
 
 
+def find_constant_target(table: CheckedTable) -> list[Finding]:
+    """A target with the same value in every row."""
+    if table.target is None or table.n_rows < 2 or table.target.n_distinct != 1:
+        return []
+    name = table.target.name
+    return [
+        Finding(
+            "target",
+            "severe",
+            f"{name} has the same value in all {table.n_rows:,} rows.",
+            "There is nothing to learn: a constant predicts every row, whatever the columns hold.",
+            f"Check how {name} was read, and add rows with other values.",
+            (name,),
+        )
+    ]
+
+
 def find_classes(table: CheckedTable) -> list[Finding]:
     """Classes with nearly all rows, and classes with few."""
     if table.task != "classification" or table.target is None or table.n_rows < 2 * FEW:

@@ -227,8 +227,8 @@ def _contradictions(table: CheckedTable) -> list[Finding]:
             "warning" if share >= 0.01 and pairs_found > _pairs_by_chance(table) else "note",
             f"{counted(int(rows.size), 'row')} equal another row in all columns but have another "
             f"class of {table.target.name}.",
-            f"No model can be right on all of them: at least {share:.1%} of the predictions for "
-            "these rows are wrong.",
+            f"No model can be right on all of them: at least {wrong / rows.size:.1%} of the "
+            "predictions for these rows are wrong.",
             "Check the labels of these rows, or add a column that tells them apart.",
             rows=tuple(table.numbered(rows[:ROWS_KEPT]).tolist()),
             n_rows=int(rows.size),

@@ -50,7 +50,7 @@ def find_drift(train: CheckedTable, test: CheckedTable) -> list[Finding]:
         return found
     moved = sorted(((_shift(a, b), a.name) for a, b in pairs), reverse=True)
     moved = [(shift, name) for shift, name in moved if shift >= SHIFTED]
-    joined = [_joined(a, b) for a, b in pairs]
+    joined = [both_rows(a, b) for a, b in pairs]
     n = train.n_rows
     X = plain_matrix(joined, np.arange(n + test.n_rows))
     apart = told_apart(X[:n], X[n:])
@@ -97,7 +97,7 @@ def _shift(a: CheckedColumn, b: CheckedColumn) -> float:
     return max(gap, largest if largest * np.sqrt(n) > 3 else 0.0)
 
 
-def _joined(a: CheckedColumn, b: CheckedColumn) -> CheckedColumn:
+def both_rows(a: CheckedColumn, b: CheckedColumn) -> CheckedColumn:
     """The rows of both tables, with one set of codes."""
     if a.is_number:
         return CheckedColumn(a.name, a.kind, np.concatenate([a.values, b.values]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from thetahat.evaluation.findings.alone import explained_alone
@@ -35,10 +37,14 @@ def is_identifier(column: CheckedColumn) -> bool:
     return named or bool((np.diff(ordered) == 1).all())
 
 
-def find_identifiers(table: CheckedTable) -> list[Finding]:
-    """Columns that name rows, and columns whose values name groups of rows."""
+def find_identifiers(table: CheckedTable, leaking: Collection[str] = ()) -> list[Finding]:
+    """Columns that name rows, and columns whose values name groups of rows.
+
+    Columns that are `leaking` hold the target, so they do more than name rows.
+    """
     found = []
-    names = tuple(column.name for column in table.columns if is_identifier(column))
+    columns = [column for column in table.columns if column.name not in leaking]
+    names = tuple(column.name for column in columns if is_identifier(column))
     if names:
         found.append(
             Finding(
@@ -52,7 +58,7 @@ def find_identifiers(table: CheckedTable) -> list[Finding]:
                 names,
             )
         )
-    for column in table.columns:
+    for column in columns:
         if column.name not in names and _names_groups(column, table):
             found.append(
                 Finding(
