@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.naive_bayes import GaussianNB
@@ -74,6 +75,27 @@ def test_mcnemars_test_counts_rows():
     assert pair.difference.estimate == pytest.approx(1 / 110)
     assert pair.test.details["only_a_right"] == 6
     assert pair.test.effect_size == pytest.approx(1 / 11)
+    assert "over all held-out rows together, which is 0.955 for B and 0.945 for A" in pair.sentence
+
+
+def test_mcnemars_interval_is_not_bounded_by_the_rows_that_differ():
+    """Given the number of rows that differ, intervals covered 54% to 70% of the time."""
+    split, hits = [(np.arange(2), np.arange(2, 202))], 0
+    for seed in range(300):
+        random = np.random.default_rng((8, seed))
+        y = np.tile([0, 1], 101)
+        kind = random.random(202)
+        told = np.column_stack([y ^ (kind < 0.005), y ^ (kind > 0.985)])
+        (pair,) = th.compare(COLUMNS, told, y, cv=split, test="mcnemar", margin=0.012).pairs
+        gap = 0.01 if pair.better == "A" else -0.01
+        hits += gap in pair.difference
+        assert (0 in pair.difference) != pair.test.rejects
+    assert 0.92 <= hits / 300 <= 0.99
+    same = np.column_stack([np.tile([0, 1], 101)] * 2)
+    same[2, 0] ^= 1
+    (pair,) = th.compare(COLUMNS, same, same[:, 1], cv=split, test="mcnemar", margin=0.01).pairs
+    assert pair.difference.high > 0.02  # 1 row of 200 differs
+    assert not pair.practically_equal
 
 
 def test_a_search_chooses_by_the_mean_over_folds():
@@ -121,7 +143,10 @@ def test_one_split_is_tested_by_mcnemar():
     right = [
         model.fit(X[:40], LABELS[:40]).predict(X[test]) == LABELS[test] for model in MODELS.values()
     ]
-    assert asked.test.p == pytest.approx(th.statistics.mcnemar(*right).p)
+    only = [int((right[0] > right[1]).sum()), int((right[1] > right[0]).sum())]
+    statistic = (only[0] - only[1]) ** 2 / sum(only)
+    assert asked.test.statistic == pytest.approx(statistic)
+    assert asked.test.p == pytest.approx(chi2.sf(statistic, 1))
 
 
 def test_one_split_is_tested_by_its_rows():

@@ -218,6 +218,17 @@ class _Setting:
         )
         return found, judged
 
+    def pooled(self, a: str, b: str) -> tuple[float, float] | None:
+        """Accuracies of two models over all held-out rows; None if the means over folds agree."""
+        first, second = (
+            float(
+                np.average(each.scores[self.metric], weights=[len(fit.rows) for fit in each.fits])
+            )
+            for each in (self.evaluations[a], self.evaluations[b])
+        )
+        means = [self.evaluations[each].scores[self.metric].mean() for each in (a, b)]
+        return None if np.allclose([first, second], means, rtol=0, atol=5e-4) else (first, second)
+
     def _fold_scores(self, a: str, b: str) -> FoldScores:
         first, second = self.evaluations[a], self.evaluations[b]
         right = [_rows_right(each, self.metric, self.targets) for each in (first, second)]
@@ -270,6 +281,7 @@ def _pair(
     test = replace(found, p=together.adjusted(found.p), interval=difference)
     same = together.adjusted(equivalence(judged, margin)) if margin > 0 else 1.0
     ranks = setting.test == "wilcoxon"
+    pooled = setting.pooled(a, b) if setting.test == "mcnemar" else None
     sentence = sentence_of(
         a,
         b,
@@ -281,5 +293,6 @@ def _pair(
         setting.known(a, b),
         together.pairs,
         least_p=together.pairs * 2.0 ** (1 - setting.design.n_folds) if ranks else 0.0,
+        pooled=pooled,
     )
     return Pair(a, b, test, difference, margin, same, sentence)

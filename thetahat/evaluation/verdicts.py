@@ -21,11 +21,35 @@ def sentence_of(
     known: str | None,
     pairs: int,
     least_p: float,
+    pooled: tuple[float, float] | None = None,
 ) -> str:
     """What the difference, its interval and the two tests mean.
 
-    `least_p` is the smallest p-value that the test can give here.
+    `least_p` is the smallest p-value that the test can give here, and `pooled` are the scores of
+    both models over all held-out rows where these differ from the means over the folds.
     """
+    text = _verdict(a, b, test, difference, margin, equivalence, metric, known, pairs, least_p)
+    if pooled is not None:
+        text += (
+            f" This test compares the {metric} over all held-out rows together, which is "
+            f"{pooled[0]:.3g} for {a} and {pooled[1]:.3g} for {b}; the means over the folds differ "
+            "from that, as the folds have unequal sizes."
+        )
+    return text
+
+
+def _verdict(
+    a: str,
+    b: str,
+    test: HypothesisTest,
+    difference: Interval,
+    margin: float,
+    equivalence: float,
+    metric: str,
+    known: str | None,
+    pairs: int,
+    least_p: float,
+) -> str:
     unit, scale = unit_of(metric, known)
     gap, low, high, most = (
         f"{scale * value:.3g}"
