@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.stats import chi2, wilcoxon
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.naive_bayes import GaussianNB
 
 import thetahat as th
+from thetahat.evaluation.fold_tests import FoldScores
+from thetahat.evaluation.sampling.judgement import equivalence
 
 RANDOM = np.random.default_rng(0)
 N = 100
@@ -189,6 +191,59 @@ def test_ranks_of_few_folds_ask_for_folds_and_not_for_rows():
     assert "more folds" in pair.sentence
     assert "more rows" not in pair.sentence
     assert th.compare(models, X, y, test="wilcoxon", cv=8).pairs[0].test.rejects
+
+
+def by_ranks(difference):
+    """Models A and B whose scores differ by these numbers, one per fold."""
+    k = len(difference)
+    told = np.repeat(np.column_stack([0.5 + np.asarray(difference), np.full(k, 0.5)]), 2, axis=0)
+    folds = [
+        (np.delete(np.arange(2 * k), [2 * i, 2 * i + 1]), [2 * i, 2 * i + 1]) for i in range(k)
+    ]
+    models = {"A": ByColumn(0), "B": ByColumn(1)}
+    found = th.compare(
+        models,
+        told,
+        np.tile([0, 1], k),
+        cv=folds,
+        test="wilcoxon",
+        scoring=lambda model, X, y: X[0, model.column],
+    )
+    return found.pairs[0]
+
+
+def test_the_signed_rank_test_has_the_direction_and_the_interval_of_its_ranks():
+    """One large difference turns the mean; the interval was stretched to it, and contained 0."""
+    difference = np.append(np.linspace(0.01, 0.02, 13), -0.4)
+    pair = by_ranks(difference)
+    assert difference.mean() < 0
+    assert pair.better == "A"
+    assert pair.test.p == pytest.approx(wilcoxon(difference).pvalue)
+    assert pair.test.rejects
+    assert 0 < pair.difference.low < pair.difference.estimate < pair.difference.high
+    averages = (difference[:, None] + difference)[np.triu_indices(14)] / 2
+    assert pair.difference.estimate == pytest.approx(np.median(averages))
+    # The critical value of 14 differences at 5% (two-sided) is 21.
+    ends = np.sort(averages)[[21, -22]]
+    assert (pair.difference.low, pair.difference.high) == pytest.approx(tuple(ends))
+    assert "ahead by their ranks, while the mean over the folds is greater for B" in pair.sentence
+
+
+@pytest.mark.parametrize("folds", [5, 8, 20, 60])
+def test_signed_ranks_agree_with_their_interval_with_and_without_ties(folds):
+    for seed in range(30):
+        random = np.random.default_rng((9, folds, seed))
+        smooth = 0.05 * random.standard_normal(folds) + 0.03
+        for difference in (smooth, np.round(20 * smooth) / 20):
+            scores = FoldScores(0.5 + difference, np.full(folds, 0.5), "", 0.2, None, False)
+            test, judged = scores.tested("wilcoxon", 0.05)
+            low, high = judged.bounds(0.05)
+            assert (low <= 0 <= high) != test.rejects
+            within = -0.04 < low and high < 0.04
+            assert within == (equivalence(judged, 0.04) < 0.05)
+            assert low <= judged.estimate <= high
+            if difference is smooth:
+                assert test.p == pytest.approx(wilcoxon(smooth).pvalue)
 
 
 # Effect sizes and refusals.

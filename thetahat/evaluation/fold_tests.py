@@ -12,9 +12,9 @@ from thetahat.evaluation.sampling.judgement import (
     Inverted,
     Judgement,
     NoSpread,
-    Stepped,
     Studentised,
 )
+from thetahat.evaluation.sampling.signed_ranks import SignedRanks
 from thetahat.evaluation.statistics.outcome import HypothesisTest
 from thetahat.evaluation.statistics.paired import (
     NO_DIFFERENCE,
@@ -65,14 +65,9 @@ class FoldScores:
                 found = self._t(test, significance)
                 return found, _of_t(found)
             case "wilcoxon":
+                ranks = SignedRanks.of(self.a, self.b)
                 found = wilcoxon(self.a, self.b, significance=significance)
-                # Ranks change only where two differences are opposite: at their mean.
-                means = (difference[:, None] + difference) / 2
-                return found, Stepped(
-                    mean,
-                    lambda shift: wilcoxon(self.a - shift, self.b).p,
-                    np.unique(means),
-                )
+                return replace(found, p=ranks.p_at(0.0)), ranks
             case "5x2cv":
                 halves = difference.reshape(5, 2)
                 found = five_by_two_cv(halves, significance=significance)

@@ -168,7 +168,11 @@ class _Setting:
 
     def best_of(self, a: str, b: str) -> float:
         """The greater mean score of two models."""
-        return max(float(self.evaluations[each].scores[self.metric].mean()) for each in (a, b))
+        return max(self.mean_of(a), self.mean_of(b))
+
+    def mean_of(self, name: str) -> float:
+        """The mean score of a model over the folds."""
+        return float(self.evaluations[name].scores[self.metric].mean())
 
     def judged(self, a: str, b: str) -> tuple[str, str, HypothesisTest, Judgement]:
         """The test of a pair, the better model first."""
@@ -176,8 +180,8 @@ class _Setting:
             return a, b, *self._by_rows(a, b)
         scores = self._fold_scores(a, b)
         found, judged = scores.tested(self.test, self.significance)
-        if self.test == "mcnemar" and judged.estimate < 0:
-            # McNemar's test counts rows; with uneven folds the mean scores may rank differently.
+        if self.test in ("mcnemar", "wilcoxon") and judged.estimate < 0:
+            # Rows of uneven folds and signed ranks may rank the models unlike the mean scores.
             a, b = b, a
             found, judged = scores.turned().tested(self.test, self.significance)
         return a, b, found, judged
@@ -226,7 +230,7 @@ class _Setting:
             )
             for each in (self.evaluations[a], self.evaluations[b])
         )
-        means = [self.evaluations[each].scores[self.metric].mean() for each in (a, b)]
+        means = [self.mean_of(a), self.mean_of(b)]
         return None if np.allclose([first, second], means, rtol=0, atol=5e-4) else (first, second)
 
     def _fold_scores(self, a: str, b: str) -> FoldScores:
@@ -294,5 +298,6 @@ def _pair(
         together.pairs,
         least_p=together.pairs * 2.0 ** (1 - setting.design.n_folds) if ranks else 0.0,
         pooled=pooled,
+        by_ranks=ranks and setting.mean_of(a) < setting.mean_of(b),
     )
     return Pair(a, b, test, difference, margin, same, sentence)
