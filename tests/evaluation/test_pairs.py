@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chi2, wilcoxon
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.naive_bayes import GaussianNB
 
 import thetahat as th
+from thetahat.evaluation.fold_tests import FoldScores
+from thetahat.evaluation.sampling.judgement import equivalence
 
 RANDOM = np.random.default_rng(0)
 N = 100
@@ -74,6 +77,27 @@ def test_mcnemars_test_counts_rows():
     assert pair.difference.estimate == pytest.approx(1 / 110)
     assert pair.test.details["only_a_right"] == 6
     assert pair.test.effect_size == pytest.approx(1 / 11)
+    assert "over all held-out rows together, which is 0.955 for B and 0.945 for A" in pair.sentence
+
+
+def test_mcnemars_interval_is_not_bounded_by_the_rows_that_differ():
+    """Given the number of rows that differ, intervals covered 54% to 70% of the time."""
+    split, hits = [(np.arange(2), np.arange(2, 202))], 0
+    for seed in range(300):
+        random = np.random.default_rng((8, seed))
+        y = np.tile([0, 1], 101)
+        kind = random.random(202)
+        told = np.column_stack([y ^ (kind < 0.005), y ^ (kind > 0.985)])
+        (pair,) = th.compare(COLUMNS, told, y, cv=split, test="mcnemar", margin=0.012).pairs
+        gap = 0.01 if pair.better == "A" else -0.01
+        hits += gap in pair.difference
+        assert (0 in pair.difference) != pair.test.rejects
+    assert 0.92 <= hits / 300 <= 0.99
+    same = np.column_stack([np.tile([0, 1], 101)] * 2)
+    same[2, 0] ^= 1
+    (pair,) = th.compare(COLUMNS, same, same[:, 1], cv=split, test="mcnemar", margin=0.01).pairs
+    assert pair.difference.high > 0.02  # 1 row of 200 differs
+    assert not pair.practically_equal
 
 
 def test_a_search_chooses_by_the_mean_over_folds():
@@ -121,7 +145,10 @@ def test_one_split_is_tested_by_mcnemar():
     right = [
         model.fit(X[:40], LABELS[:40]).predict(X[test]) == LABELS[test] for model in MODELS.values()
     ]
-    assert asked.test.p == pytest.approx(th.statistics.mcnemar(*right).p)
+    only = [int((right[0] > right[1]).sum()), int((right[1] > right[0]).sum())]
+    statistic = (only[0] - only[1]) ** 2 / sum(only)
+    assert asked.test.statistic == pytest.approx(statistic)
+    assert asked.test.p == pytest.approx(chi2.sf(statistic, 1))
 
 
 def test_one_split_is_tested_by_its_rows():
@@ -164,6 +191,59 @@ def test_ranks_of_few_folds_ask_for_folds_and_not_for_rows():
     assert "more folds" in pair.sentence
     assert "more rows" not in pair.sentence
     assert th.compare(models, X, y, test="wilcoxon", cv=8).pairs[0].test.rejects
+
+
+def by_ranks(difference):
+    """Models A and B whose scores differ by these numbers, one per fold."""
+    k = len(difference)
+    told = np.repeat(np.column_stack([0.5 + np.asarray(difference), np.full(k, 0.5)]), 2, axis=0)
+    folds = [
+        (np.delete(np.arange(2 * k), [2 * i, 2 * i + 1]), [2 * i, 2 * i + 1]) for i in range(k)
+    ]
+    models = {"A": ByColumn(0), "B": ByColumn(1)}
+    found = th.compare(
+        models,
+        told,
+        np.tile([0, 1], k),
+        cv=folds,
+        test="wilcoxon",
+        scoring=lambda model, X, y: X[0, model.column],
+    )
+    return found.pairs[0]
+
+
+def test_the_signed_rank_test_has_the_direction_and_the_interval_of_its_ranks():
+    """One large difference turns the mean; the interval was stretched to it, and contained 0."""
+    difference = np.append(np.linspace(0.01, 0.02, 13), -0.4)
+    pair = by_ranks(difference)
+    assert difference.mean() < 0
+    assert pair.better == "A"
+    assert pair.test.p == pytest.approx(wilcoxon(difference).pvalue)
+    assert pair.test.rejects
+    assert 0 < pair.difference.low < pair.difference.estimate < pair.difference.high
+    averages = (difference[:, None] + difference)[np.triu_indices(14)] / 2
+    assert pair.difference.estimate == pytest.approx(np.median(averages))
+    # The critical value of 14 differences at 5% (two-sided) is 21.
+    ends = np.sort(averages)[[21, -22]]
+    assert (pair.difference.low, pair.difference.high) == pytest.approx(tuple(ends))
+    assert "ahead by their ranks, while the mean over the folds is greater for B" in pair.sentence
+
+
+@pytest.mark.parametrize("folds", [5, 8, 20, 60])
+def test_signed_ranks_agree_with_their_interval_with_and_without_ties(folds):
+    for seed in range(30):
+        random = np.random.default_rng((9, folds, seed))
+        smooth = 0.05 * random.standard_normal(folds) + 0.03
+        for difference in (smooth, np.round(20 * smooth) / 20):
+            scores = FoldScores(0.5 + difference, np.full(folds, 0.5), "", 0.2, None, False)
+            test, judged = scores.tested("wilcoxon", 0.05)
+            low, high = judged.bounds(0.05)
+            assert (low <= 0 <= high) != test.rejects
+            within = -0.04 < low and high < 0.04
+            assert within == (equivalence(judged, 0.04) < 0.05)
+            assert low <= judged.estimate <= high
+            if difference is smooth:
+                assert test.p == pytest.approx(wilcoxon(smooth).pvalue)
 
 
 # Effect sizes and refusals.

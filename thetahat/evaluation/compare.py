@@ -164,9 +164,14 @@ def compare(
           leave a model without variation.
         - "paired_t": ignores that training sets overlap, so it rejects too often when the models
           are equally good.
-        - "wilcoxon": the signed-rank test. It cannot reject at 5% with fewer than 6 folds.
+        - "wilcoxon": the signed-rank test. The difference is the Hodges-Lehmann estimate, the
+          median of the means of all pairs of folds' differences, and the interval is taken from
+          the same means. Ties and equal scores count for equality, so p may be larger than that of
+          `statistics.wilcoxon`. It cannot reject at 5% with fewer than 6 folds.
         - "mcnemar": compares the predictions row by row; for accuracy of classifiers only. Every
-          row has the same weight, even if folds differ in size.
+          row has the same weight, even if folds differ in size. It is used without continuity
+          correction, which is the score test of two shares, so that p agrees with the interval
+          (Tango's).
         - "5x2cv": five repetitions of two folds. It rejects too often when the signal is weak.
     level : float, default=0.95
         Confidence level of the intervals, between 0 and 1. Tests reject at 1 − level.

@@ -12,9 +12,9 @@ from thetahat.evaluation.sampling.judgement import (
     Inverted,
     Judgement,
     NoSpread,
-    Stepped,
     Studentised,
 )
+from thetahat.evaluation.sampling.signed_ranks import SignedRanks
 from thetahat.evaluation.statistics.outcome import HypothesisTest
 from thetahat.evaluation.statistics.paired import (
     NO_DIFFERENCE,
@@ -65,14 +65,9 @@ class FoldScores:
                 found = self._t(test, significance)
                 return found, _of_t(found)
             case "wilcoxon":
+                ranks = SignedRanks.of(self.a, self.b)
                 found = wilcoxon(self.a, self.b, significance=significance)
-                # Ranks change only where two differences are opposite: at their mean.
-                means = (difference[:, None] + difference) / 2
-                return found, Stepped(
-                    mean,
-                    lambda shift: wilcoxon(self.a - shift, self.b).p,
-                    np.unique(means),
-                )
+                return replace(found, p=ranks.p_at(0.0)), ranks
             case "5x2cv":
                 halves = difference.reshape(5, 2)
                 found = five_by_two_cv(halves, significance=significance)
@@ -84,8 +79,7 @@ class FoldScores:
                 f"out each row at most once; the metric here is {self.metric!r}. Use "
                 "test='corrected_t'."
             )
-        found = mcnemar(*self.right, significance=significance)
-        return found, _of_mcnemar(found, self.right[0].size)
+        return _mcnemar(self.right, significance)
 
     def _t(self, test: str, significance: float) -> HypothesisTest:
         if test == "paired_t":
@@ -128,28 +122,23 @@ def _of_t(found: HypothesisTest) -> Judgement:
     return Studentised(estimate, half / quantile, 0.0, degrees)
 
 
-def _of_mcnemar(found: HypothesisTest, n: int) -> Judgement:
-    """The test given the number of rows that differ, inverted."""
-    from scipy.stats import binom, chi2
+def _mcnemar(right: tuple[Array, Array], significance: float) -> Judged:
+    """McNemar's test without continuity correction, and the score interval that agrees with it.
 
-    b, c = found.details["only_a_right"], found.details["only_b_right"]
-    apart = b + c
-    if not apart:
-        return GapOfShares(0.0, 0.0, n, np.inf)
-    exact = not found.degrees_of_freedom
-
-    def p_at(difference: float) -> float:
-        share = (1 + difference * n / apart) / 2
-        if not 0 <= share <= 1:
-            return 0.0
-        if exact:
-            tails = binom.cdf(b, apart, share), binom.sf(b - 1, apart, share)
-            return float(min(1.0, 2 * min(tails)))
-        variance = apart * share * (1 - share)
-        gap = max(abs(b - apart * share) - 0.5, 0.0)
-        return float(chi2.sf(gap**2 / variance, 1)) if variance > 0 else float(gap == 0)
-
-    return Inverted((b - c) / n, p_at, apart / n)
+    The exact test is conditional on the number of rows that differ, so inverting it bounds the
+    difference by their share. The score test (Tango) also takes that share from the sample.
+    """
+    found = mcnemar(*right, significance=significance)
+    only_a, only_b, n = found.details["only_a_right"], found.details["only_b_right"], right[0].size
+    judged = GapOfShares(only_a / n, only_b / n, n, np.inf)
+    score = replace(
+        found,
+        name="McNemar's test, as the score test of two shares",
+        statistic=(only_a - only_b) ** 2 / max(only_a + only_b, 1),
+        degrees_of_freedom=(1.0,),
+        p=judged.p_at(0.0),
+    )
+    return score, judged
 
 
 def _untested(difference: float, significance: float) -> HypothesisTest:

@@ -168,7 +168,11 @@ class _Setting:
 
     def best_of(self, a: str, b: str) -> float:
         """The greater mean score of two models."""
-        return max(float(self.evaluations[each].scores[self.metric].mean()) for each in (a, b))
+        return max(self.mean_of(a), self.mean_of(b))
+
+    def mean_of(self, name: str) -> float:
+        """The mean score of a model over the folds."""
+        return float(self.evaluations[name].scores[self.metric].mean())
 
     def judged(self, a: str, b: str) -> tuple[str, str, HypothesisTest, Judgement]:
         """The test of a pair, the better model first."""
@@ -176,8 +180,8 @@ class _Setting:
             return a, b, *self._by_rows(a, b)
         scores = self._fold_scores(a, b)
         found, judged = scores.tested(self.test, self.significance)
-        if self.test == "mcnemar" and judged.estimate < 0:
-            # McNemar's test counts rows; with uneven folds the mean scores may rank differently.
+        if self.test in ("mcnemar", "wilcoxon") and judged.estimate < 0:
+            # Rows of uneven folds and signed ranks may rank the models unlike the mean scores.
             a, b = b, a
             found, judged = scores.turned().tested(self.test, self.significance)
         return a, b, found, judged
@@ -217,6 +221,17 @@ class _Setting:
             effect_size=effect,
         )
         return found, judged
+
+    def pooled(self, a: str, b: str) -> tuple[float, float] | None:
+        """Accuracies of two models over all held-out rows; None if the means over folds agree."""
+        first, second = (
+            float(
+                np.average(each.scores[self.metric], weights=[len(fit.rows) for fit in each.fits])
+            )
+            for each in (self.evaluations[a], self.evaluations[b])
+        )
+        means = [self.mean_of(a), self.mean_of(b)]
+        return None if np.allclose([first, second], means, rtol=0, atol=5e-4) else (first, second)
 
     def _fold_scores(self, a: str, b: str) -> FoldScores:
         first, second = self.evaluations[a], self.evaluations[b]
@@ -270,6 +285,7 @@ def _pair(
     test = replace(found, p=together.adjusted(found.p), interval=difference)
     same = together.adjusted(equivalence(judged, margin)) if margin > 0 else 1.0
     ranks = setting.test == "wilcoxon"
+    pooled = setting.pooled(a, b) if setting.test == "mcnemar" else None
     sentence = sentence_of(
         a,
         b,
@@ -281,5 +297,7 @@ def _pair(
         setting.known(a, b),
         together.pairs,
         least_p=together.pairs * 2.0 ** (1 - setting.design.n_folds) if ranks else 0.0,
+        pooled=pooled,
+        by_ranks=ranks and setting.mean_of(a) < setting.mean_of(b),
     )
     return Pair(a, b, test, difference, margin, same, sentence)

@@ -21,11 +21,42 @@ def sentence_of(
     known: str | None,
     pairs: int,
     least_p: float,
+    pooled: tuple[float, float] | None = None,
+    by_ranks: bool = False,
 ) -> str:
     """What the difference, its interval and the two tests mean.
 
-    `least_p` is the smallest p-value that the test can give here.
+    `least_p` is the smallest p-value that the test can give here, and `pooled` are the scores of
+    both models over all held-out rows where these differ from the means over the folds. `by_ranks`
+    is whether a is ahead by signed ranks although its mean score is smaller.
     """
+    text = _verdict(a, b, test, difference, margin, equivalence, metric, known, pairs, least_p)
+    if pooled is not None:
+        text += (
+            f" This test compares the {metric} over all held-out rows together, which is "
+            f"{pooled[0]:.3g} for {a} and {pooled[1]:.3g} for {b}; the means over the folds differ "
+            "from that, as the folds have unequal sizes."
+        )
+    if by_ranks:
+        text += (
+            f" This test ranks the differences of the folds, and {a} is ahead by their ranks, "
+            f"while the mean over the folds is greater for {b}, because of a few large differences."
+        )
+    return text
+
+
+def _verdict(
+    a: str,
+    b: str,
+    test: HypothesisTest,
+    difference: Interval,
+    margin: float,
+    equivalence: float,
+    metric: str,
+    known: str | None,
+    pairs: int,
+    least_p: float,
+) -> str:
     unit, scale = unit_of(metric, known)
     gap, low, high, most = (
         f"{scale * value:.3g}"
@@ -65,6 +96,11 @@ def _what_is_possible(difference: Interval, margin: float, unit: str, scale: flo
     farthest = max(abs(difference.low), abs(difference.high))
     if not np.isfinite(farthest):
         return "use more folds or another test"
+    if margin == 0:
+        possible = (
+            f"they may differ by up to {scale * farthest:.3g}{unit}, and " if farthest else ""
+        )
+        return f"{possible}a margin of 0 counts no models as practically equal"
     return (
         f"they may differ by up to {scale * farthest:.3g}{unit}, which is more than the margin of "
         f"{scale * margin:.3g}{unit}"

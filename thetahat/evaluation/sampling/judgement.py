@@ -13,8 +13,6 @@ from typing import Protocol
 
 import numpy as np
 
-from thetahat.foundation.types import Array
-
 STEPS = 60
 """Halvings of an interval: more than the digits of a double."""
 
@@ -155,41 +153,6 @@ class Inverted:
             low = -np.inf if low == -self.reach else low
             high = np.inf if high == self.reach else high
         return low, high
-
-
-@dataclass(frozen=True)
-class Stepped:
-    """A test whose p-value changes only at some differences, inverted by searching among them."""
-
-    estimate: float
-    test: Callable[[float], float]
-    steps: Array
-    """The differences at which p changes, in rising order."""
-
-    def p_at(self, value: float) -> float:
-        return self.test(value)
-
-    def bounds(self, significance: float) -> tuple[float, float]:
-        middle = int(np.searchsorted(self.steps, self.estimate))
-        low = self._end(np.append(-np.inf, self.steps[:middle][::-1]), significance)
-        high = self._end(np.append(np.inf, self.steps[middle:]), significance)
-        return low, high
-
-    def _end(self, outwards: Array, significance: float) -> float:
-        """The last step that is not rejected; `outwards` holds infinity, then rising distances."""
-        limit, steps = outwards[0], outwards[1:]
-        least, most = 0, len(steps)
-        while least < most:
-            place = (least + most) // 2
-            beyond = steps[place + 1] if place + 1 < len(steps) else None
-            step = steps[place]
-            far = 1 + abs(step) if beyond is None else abs(beyond - step)
-            value = step + np.copysign(far / 2, limit)
-            if self.test(float(value)) < significance:
-                most = place
-            else:
-                least = place + 1
-        return float(limit) if least == len(steps) else float(steps[least])
 
 
 def inverted(
