@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import thetahat as th
 from thetahat.data.validation import as_source
@@ -25,7 +26,7 @@ def test_predictions_and_lengths_are_the_same():
     np.testing.assert_allclose(X @ back[:-1] + back[-1], inside, atol=1e-12)
     assert np.linalg.norm(back[:-1]) == pytest.approx(np.linalg.norm(theta[:-1]))
     np.testing.assert_allclose(space.to(back), theta, atol=1e-12)
-    assert space.interpolant() is None
+    assert space.interpolant() is None  # the two equal rows have different targets
 
 
 def test_tall_rows_stay_as_they_are():
@@ -47,6 +48,49 @@ def test_the_interpolant_is_the_shortest(intercept):
     target = y - y.mean() if intercept else y
     # The shortest β for centred rows need not be the shortest for any b, but none is shorter.
     assert np.linalg.norm(theta[:40]) <= np.linalg.norm(np.linalg.pinv(rows) @ target) + 1e-9
+
+
+def test_rows_of_weight_0_add_no_direction():
+    X, y = wide()
+    weight = np.r_[np.ones(8), np.zeros(4)]
+    space = RowSpace.of(as_source(X, y, weight), LinearPredictor(40))
+    assert space.predictor.n_features == 8
+    theta = np.random.default_rng(1).standard_normal(9)
+    back = space.back(theta)
+    inside = space.predictor.raw(space.source.X, theta)
+    np.testing.assert_allclose(X @ back[:-1] + back[-1], inside, atol=1e-12)
+    alone = RowSpace.of(as_source(X[:8], y[:8]), LinearPredictor(40))
+    expected = alone.back(alone.interpolant())
+    np.testing.assert_allclose(space.back(space.interpolant()), expected, atol=1e-12)
+
+
+def test_dependent_rows_may_determine_the_intercept():
+    X, y = wide()
+    X[-1], y[-1] = 2 * X[0], 2 * y[0] - 3.0  # x₀β + b = y₀ and 2x₀β + b = 2y₀ − 3 give b = 3
+    source = as_source(X, y)
+    space = RowSpace.of(source, LinearPredictor(40))
+    theta = space.back(space.interpolant())
+    assert theta[-1] == pytest.approx(3.0)
+    np.testing.assert_allclose(X @ theta[:40] + theta[-1], y, atol=1e-10)
+    assert RowSpace.of(source, LinearPredictor(40, fit_intercept=False)).interpolant() is None
+
+
+@pytest.mark.parametrize("model", [th.RobustRegressor(), th.HuberRegressor(alpha=0.01)], ids=str)
+@pytest.mark.parametrize("most", [3, 9])  # fewer or more rows than columns after repetition
+@pytest.mark.parametrize("fits_exactly", [True, False])
+def test_row_weights_equal_repetition(model, most, fits_exactly):
+    X, y = wide()
+    if not fits_exactly:
+        X[1] = X[0]
+    weight = np.random.default_rng(2).integers(0, most, 12)
+    weight[:2] = 1, 2
+    assert (weight == 0).any()
+    assert (weight.sum() >= 40) == (most == 9)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(X.repeat(weight, axis=0), y.repeat(weight))
+    np.testing.assert_allclose(repeated.coef_, weighted.coef_, atol=1e-6)
+    assert repeated.intercept_ == pytest.approx(weighted.intercept_, abs=1e-6)
+    np.testing.assert_array_equal(repeated.outliers_, weighted.outliers_.repeat(weight))
 
 
 def test_huber_regression_with_more_columns_than_rows_is_exact_at_once():

@@ -15,7 +15,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.foundation.threads import interruptible, one_blas_thread, scipy_linalg
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.conditioning import watch_through
@@ -25,14 +25,18 @@ MOST_ENTRIES = 1 << 24
 """Entries of X up to which sparse rows are made dense for this."""
 SINGULAR = 1e-12
 """Smallest pivot, as a share of the largest, that counts as a direction of the rows."""
+BOUND = 1e-8
+"""Dependent rows whose residuals change by at most this share of b do not determine b."""
+FITTED = 1e-10
+"""Residuals up to this share of the largest |y| count as 0."""
 
 
 @dataclass(frozen=True)
 class RowSpace:
     """The rows in coordinates γ of their span, and the conversion of θ = (β, b, …) to and from it.
 
-    If there are not more columns than rows, the rows and θ are not changed. Cost: O(n² d) time and
-    O(n d) memory.
+    If there are not more columns than distinct rows, the rows and θ are not changed. Cost: O(n² d)
+    time and O(n d) memory.
     """
 
     source: Source
@@ -40,50 +44,71 @@ class RowSpace:
     axes: Array | None = None
     """Q of shape (d, rank); None if the rows are not changed."""
     order: Array | None = None
-    """The order of the rows in which their coordinates form a lower triangle."""
+    """The rows that count; the coordinates of the first `rank` of them form a lower triangle."""
 
     @classmethod
     def of(cls, source: Source, predictor: LinearPredictor) -> RowSpace:
-        """The rows of this source in these coordinates."""
-        if not isinstance(source, InMemory) or source.n_rows >= source.n_features:
+        """The rows of this source in these coordinates.
+
+        Rows of weight 0 and repetitions of a row add no direction, so weights equal repetition.
+        """
+        d = source.n_features
+        if not isinstance(source, InMemory) or (
+            source.is_sparse and source.n_rows * d > MOST_ENTRIES
+        ):
             return cls(source, predictor)
-        n, d = source.n_rows, source.n_features
-        if source.is_sparse and n * d > MOST_ENTRIES:
+        counts = np.flatnonzero(source.row_weights)
+        basis = counts if len(counts) < d else _distinct(source.X, counts, d)
+        if basis is None or not len(basis):
             return cls(source, predictor)
         rows = source.X.toarray() if source.is_sparse else source.X
-        columns = np.asarray(rows, dtype=np.float64).T
+        rows = np.asarray(rows, dtype=np.float64)
+        n = len(basis)
+        columns = (rows if n == len(rows) else rows[basis]).T
         qr = scipy_linalg().qr
         with one_blas_thread():
             axes, triangle, order = interruptible(
                 lambda: qr(columns, mode="economic", pivoting=True), 2.0 * n * n * d
             )
         pivots = abs(np.diagonal(triangle))
+        if pivots[0] == 0.0:
+            return cls(source, predictor)
         # Pivots fall; those at rounding level belong to no direction of the rows.
-        rank = max(1, int(np.count_nonzero(pivots > SINGULAR * pivots[0])))
-        coordinates = np.empty((n, rank))
-        coordinates[order] = triangle[:rank].T
+        rank = int(np.count_nonzero(pivots > SINGULAR * pivots[0]))
+        axes = axes[:, :rank]
+        with one_blas_thread():
+            coordinates = np.empty((n, rank)) if n == len(rows) else rows @ axes
+        coordinates[basis[order]] = triangle[:rank].T
         inner = replace(source, X=coordinates, n_features=rank)
-        return cls(inner, replace(predictor, n_features=rank), axes[:, :rank], order)
+        order = np.append(basis[order], np.setdiff1d(counts, basis))
+        return cls(inner, replace(predictor, n_features=rank), axes, order)
 
     def interpolant(self) -> Array | None:
-        """θ of least ‖β‖ with Xβ + b = y; None if not all rows count, or if they are dependent.
+        """θ of least ‖β‖ with Xβ + b = y in all rows that count; None if there is none.
 
-        With p = R⁻ᵀ1 and q = R⁻ᵀy, γ = q − b·p, which is shortest for b = pᵀq/pᵀp.
+        For the independent rows, with p = R⁻ᵀ1 and q = R⁻ᵀy, γ = q − b·p. The others, such as
+        repeated rows, determine b or leave it free; γ is then shortest for b = pᵀq/pᵀp.
         """
-        if self.axes is None or not isinstance(self.source, InMemory):
+        if self.axes is None or self.order is None or not isinstance(self.source, InMemory):
             return None
-        weight = self.source.weight
-        all_count = weight is None or bool((weight > 0).all())
-        if not all_count or self.source.n_features < self.source.n_rows:
-            return None
-        rows, y = self.source.X[self.order], np.asarray(self.source.y)[self.order]
-        sides = np.column_stack([y, np.ones(len(y))]).astype(np.float64)
+        rank = self.source.n_features
+        rows = self.source.X[self.order]
+        y = np.asarray(self.source.y, dtype=np.float64)[self.order]
+        sides = np.column_stack([y, np.ones(len(y))])
+        level = 0.0
         with one_blas_thread():
-            q, p = scipy_linalg().solve_triangular(rows, sides, lower=True).T
-            if not self.predictor.fit_intercept:
-                return q
-            level = float(p @ q) / float(p @ p)
-        return self.predictor.pack(q - level * p, level)
+            pair = scipy_linalg().solve_triangular(rows[:rank], sides[:rank], lower=True)
+            left, bound = (sides[rank:] - rows[rank:] @ pair).T
+            q, p = pair.T
+            if self.predictor.fit_intercept:
+                if np.max(abs(bound), initial=0.0) > BOUND:
+                    level = float(bound @ left) / float(bound @ bound)
+                else:
+                    level = float(p @ q) / float(p @ p)
+        if np.max(abs(left - level * bound), initial=0.0) > FITTED * np.max(abs(y)):
+            return None
+        coef = q - level * p
+        return self.predictor.pack(coef, level) if self.predictor.fit_intercept else coef
 
     def back(self, theta: Array) -> Array:
         """Convert (γ, …) to (β, …)."""
@@ -108,3 +133,26 @@ class RowSpace:
     def solution(self, solution: Solution) -> Solution:
         """The solution with ``back(θ)``."""
         return replace(solution, theta=self.back(solution.theta))
+
+
+def _distinct(X: Matrix, rows: Array, limit: int) -> Array | None:
+    """One of each set of equal rows, from these rows; None if at least `limit` rows differ.
+
+    Columns are compared one after another, first for a few rows, so ordinary rows cost O(limit).
+    """
+    size = 2 * limit
+    while True:
+        some = rows[:size]
+        columns = None if isinstance(X, np.ndarray) else X[some].tocsc()
+        kind = first = np.zeros(len(some), dtype=np.intp)
+        for j in range(X.shape[1]):
+            entries = X[some, j] if columns is None else columns[:, [j]].toarray()[:, 0]
+            values, place = np.unique(entries, return_inverse=True)
+            _, first, kind = np.unique(
+                kind * len(values) + place, return_index=True, return_inverse=True
+            )
+            if len(first) >= limit:
+                return None
+        if size >= len(rows):
+            return some[np.sort(first)]
+        size *= 4
