@@ -156,7 +156,9 @@ def compare(
     test : {"auto", "rows", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv"}
         The test for the difference of two models. By default "auto".
 
-        - "auto": "rows", or "corrected_t" for scores that are not a metric of scikit-learn.
+        - "auto": "rows", or "corrected_t" for scores that are not a metric of scikit-learn, such
+          as a ``score`` method that returns neither accuracy nor R²; ``scoring="r2"`` then allows
+          "rows".
         - "rows": uses the contributions of rows, or of groups or blocks of time, as described in
           `evaluate`.
         - "corrected_t": the corrected resampled t-test of the scores of the folds. It is

@@ -9,7 +9,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
 from thetahat.data.validation import as_weight
 from thetahat.evaluation.cross_fitting import (
@@ -21,7 +21,7 @@ from thetahat.evaluation.cross_fitting import (
 )
 from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, targets_of
 from thetahat.evaluation.metrics import known_as, own_score, scorers_for
-from thetahat.evaluation.sampling.design import units_of_sampling
+from thetahat.evaluation.sampling.design import are_in_time, units_of_sampling
 from thetahat.evaluation.score_intervals import score_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.arguments import require_level
@@ -60,6 +60,8 @@ class Evaluation:
     units : array of shape (n,) or None
         For every row, the number of its unit of sampling: the row itself, its group, or its block
         of time.
+    unit : str
+        What units of several rows are: "groups" or "blocks of time".
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Evaluation:
     fits: tuple[FoldFit, ...]
     known_as: dict[str, str | None] = field(default_factory=dict)
     units: Array | None = None
+    unit: str = "groups"
 
     @property
     def fit_seconds(self) -> Array:
@@ -252,6 +255,7 @@ def evaluate_all(
         _require_weights_in_fit(models)
     folds = folds_of(cv, X, y, classifier=all(classify), groups=groups, random_state=random_state)
     units = units_of_sampling(folds, len(targets), groups)
+    unit = "blocks of time" if groups is None and are_in_time(folds) else "groups"
     weight = None if sample_weight is None else as_weight(sample_weight, len(targets), "evaluate")
     scorers = {
         name: scorers_for(model, scoring, folds, y is not None) for name, model in models.items()
@@ -272,7 +276,7 @@ def evaluate_all(
         units=units,
         names={
             name: {
-                metric: known_as(scorer) or (own_score(model) if scoring is None else None)
+                metric: known_as(scorer) or (_likely_score(model) if scoring is None else None)
                 for metric, scorer in scorers[name].items()
             }
             for name, model in models.items()
@@ -289,7 +293,7 @@ def evaluate_all(
     }
     return {
         name: _evaluation(
-            name, own, targets, folds, known[name], interval, level, random_state, units
+            name, own, targets, folds, known[name], interval, level, random_state, units, unit
         )
         for name, own in by_model.items()
     }
@@ -310,6 +314,11 @@ def _require_weights_in_fit(models: Mapping[str, Any]) -> None:
         )
 
 
+def _likely_score(model: Any) -> str | None:
+    """The metric of a model's ``score`` method, or for regressors the one to compare it with."""
+    return own_score(model) or ("r2" if is_regressor(model) else None)
+
+
 def _known_metrics(
     model: Any, scorers: Mapping[str, Scorer], scoring: Any, fits: list[FoldFit], y: Array
 ) -> dict[str, str | None]:
@@ -326,6 +335,8 @@ def _known_metrics(
             for rows, fit in zip(right, fits, strict=True)
         ):
             known = "accuracy"
+    if known is None and is_regressor(model) and all(label in fit.row_values for fit in fits):
+        known = "r2"  # contributions exist only if the score is R² on every fold
     return {label: known}
 
 
@@ -339,6 +350,7 @@ def _evaluation(
     level: float,
     random_state: Any,
     units: Array,
+    unit: str,
 ) -> Evaluation:
     scores = {metric: np.array([fit.scores[metric] for fit in fits]) for metric in fits[0].scores}
     intervals = {
@@ -351,6 +363,7 @@ def _evaluation(
             level=level,
             random_state=random_state,
             units=units,
+            joined=unit,
         )
         for metric in scores
     }
@@ -359,7 +372,9 @@ def _evaluation(
         predictions = _in_order(fits, [fit.predictions for fit in fits])
         if all(fit.certainty is not None for fit in fits):
             certainties = _in_order(fits, [fit.certainty for fit in fits])
-    return Evaluation(name, intervals, scores, predictions, certainties, tuple(fits), known, units)
+    return Evaluation(
+        name, intervals, scores, predictions, certainties, tuple(fits), known, units, unit
+    )
 
 
 def _in_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:

@@ -128,7 +128,7 @@ class _Setting:
     ) -> _Setting:
         first = next(iter(evaluations.values()))
         units = np.arange(len(targets)) if first.units is None else first.units
-        design, values = Design.of(first.fits, units), None
+        design, values = Design.of(first.fits, units, first.unit), None
         if test in ("auto", "rows"):
             found = {
                 name: values_of(each.fits, metric, each.known_as[metric], targets)
@@ -138,11 +138,7 @@ class _Setting:
             if len(kept) == len(found) and design.n_units > 1:
                 values = kept
             elif test == "rows":
-                raise CapabilityError(
-                    "compare: test='rows' needs a metric of scikit-learn that is computed from the "
-                    "predictions, and at least two held-out rows or groups; the metric here is "
-                    f"{metric!r}. Use test='corrected_t'."
-                )
+                raise CapabilityError(_why_not_rows(evaluations, found, metric))
             else:
                 test = "corrected_t" if len(first.fits) > 1 else "none"
         return cls(evaluations, metric, targets, test, significance, design, values)
@@ -244,6 +240,31 @@ class _Setting:
             None if right[0] is None or right[1] is None else (right[0], right[1]),
             not self.design.once,
         )
+
+
+def _why_not_rows(
+    evaluations: Mapping[str, Evaluation], found: Mapping[str, RowValues | None], metric: str
+) -> str:
+    """Why a comparison by rows is not possible, and what to do."""
+    without = [name for name, values in found.items() if values is None]
+    if not without:
+        return (
+            "compare: test='rows' needs at least two held-out rows or groups. Use more rows or "
+            "groups, or test='corrected_t'."
+        )
+    name = without[0]
+    start = "compare: test='rows' needs a metric that is computed from the predictions of the rows"
+    if metric in ("r2", "accuracy") and evaluations[name].known_as[metric] is None:
+        return (
+            f"{start}, but the score method of model {name!r} is its own and does not return "
+            f"{'R²' if metric == 'r2' else metric}. Give a metric for all models, such as "
+            f"scoring={metric!r}, or use test='corrected_t'."
+        )
+    return (
+        f"{start}, and the metric {metric!r} of model {name!r} gives no contributions of single "
+        "rows on these folds. Use a metric of scikit-learn, such as scoring='r2' or 'accuracy', "
+        "or test='corrected_t'."
+    )
 
 
 def _effect(judged: Studentised | GapOfShares, units: float) -> float:

@@ -60,17 +60,19 @@ def score_interval(
     level: float,
     random_state: Any,
     units: Array | None = None,
+    joined: str = "groups",
 ) -> Interval:
     """The mean score over the folds, with an interval of the requested kind.
 
     `known` is the name of the metric in scikit-learn, which may differ from its label. `units` are
-    the units of sampling of all rows; by default the rows themselves.
+    the units of sampling of all rows; by default the rows themselves. `joined` names units of
+    several rows.
     """
     check_value(kind, one_of(*KINDS), "interval", "evaluate")
     scores = np.array([fit.scores[metric] for fit in fits])
     values = values_of(fits, metric, known, y) if kind in ("auto", "rows") else None
     if values is not None:
-        design = Design.of(fits, np.arange(len(y)) if units is None else units)
+        design = Design.of(fits, np.arange(len(y)) if units is None else units, joined)
         if design.n_units > 1:
             return _of_rows(fits, scores, values, design, known, y, level)
     if kind == "rows":

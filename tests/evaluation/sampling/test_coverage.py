@@ -151,6 +151,24 @@ def test_blocks_of_time_are_the_units_where_folds_keep_the_order():
     np.testing.assert_array_equal(units_of_sampling(shuffled, 100, None), np.arange(100))
 
 
+def test_units_are_named_as_what_they_are():
+    models, folds = {"one": th.Ridge(), "two": th.Ridge(alpha=1e3)}, TimeSeriesSplit(4)
+    found = th.compare(models, X, TARGETS, cv=folds)
+    assert found.evaluations["one"].intervals["r2"].method == "t over blocks of time"
+    assert found.pairs[0].test.name == "t test over blocks of time"
+    found = th.compare(models, X, TARGETS, groups=np.arange(90) // 3)
+    assert found.evaluations["one"].intervals["r2"].method == "t over groups"
+    found = th.evaluate(th.Ridge(), X, TARGETS, cv=list(folds.split(X)), groups=np.arange(90) // 3)
+    assert found.intervals["r2"].method == "t over groups"
+
+
+def test_a_margin_of_nothing_is_not_compared_with_no_difference():
+    models = {"one": th.Ridge(), "two": th.Ridge()}
+    (pair,) = th.compare(models, X, TARGETS, margin=0).pairs
+    assert "more than the margin" not in pair.sentence
+    assert pair.sentence.endswith("; a margin of 0 counts no models as practically equal.")
+
+
 # Interval and p-value agree, for every test and any number of pairs.
 
 X = np.random.default_rng(4).standard_normal((90, 4))

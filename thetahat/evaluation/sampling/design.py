@@ -43,7 +43,7 @@ def units_of_sampling(folds: Sequence[Fold], n: int, groups: Array | None) -> Ar
     """
     if groups is not None:
         return np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
-    if len(folds) > 1 and all(train.max() < test.min() for train, test in folds):
+    if are_in_time(folds):
         units, begun = np.arange(n), n
         for _, test in folds:
             length = max(1, round(np.sqrt(n)))
@@ -52,6 +52,11 @@ def units_of_sampling(folds: Sequence[Fold], n: int, groups: Array | None) -> Ar
             begun = int(units[order[-1]]) + 1
         return np.unique(units, return_inverse=True)[1]
     return np.arange(n)
+
+
+def are_in_time(folds: Sequence[Fold]) -> bool:
+    """Whether every fold trains on rows before those that it holds out."""
+    return len(folds) > 1 and all(train.max() < test.min() for train, test in folds)
 
 
 @dataclass(frozen=True)
@@ -68,10 +73,12 @@ class Design:
     once: bool
     by_rows: bool
     """Whether every row is a unit of its own."""
+    joined: str
+    """The units in words, where they have several rows."""
 
     @classmethod
-    def of(cls, fits: Sequence[FoldFit], units: Array) -> Design:
-        """The design of the folds; `units` are the units of all rows of X."""
+    def of(cls, fits: Sequence[FoldFit], units: Array, joined: str = "groups") -> Design:
+        """The design of the folds; `units` are the units of all rows of X, `joined` in words."""
         sizes = np.array([len(fit.rows) for fit in fits])
         rows = np.concatenate([fit.rows for fit in fits])
         trained = [fit.trained_rows for fit in fits]
@@ -84,12 +91,13 @@ class Design:
             float(np.mean([each / max(1, len(units) - each) for each in trained])),
             none_twice([fit.rows for fit in fits]),
             bool(np.unique(units).size == units.size),
+            joined,
         )
 
     @property
     def unit(self) -> str:
         """The units of sampling in words."""
-        return "rows" if self.by_rows else "groups"
+        return "rows" if self.by_rows else self.joined
 
     def rarest(self, known: str | None, y: Array) -> float:
         """The number of units, or of the rows of the rarer class for metrics that rank."""

@@ -137,6 +137,8 @@ def _r2(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
     rest = strays.sum() - m / (m - 1) * strays
     if (rest <= NEGLIGIBLE * strays.sum()).any():  # without this row all targets are equal
         return None
+    if not np.isclose(1 - squares.sum() / strays.sum(), score, rtol=1e-6, atol=1e-9):
+        return None  # a model's own score that is not R²
     without = 1 - (squares.sum() - squares) / rest
     return score + (m - 1) * (score - without)
 
