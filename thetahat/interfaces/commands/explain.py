@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from datetime import date, time
 from typing import Any
 
 from thetahat.interfaces.commands import options
@@ -32,7 +33,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Load the model, read the table, and print the explanation."""
-    from thetahat.foundation.errors import DataError
+    from thetahat.foundation.errors import DataError, ParameterError
     from thetahat.interfaces.explanation import explain
     from thetahat.interfaces.prediction import (
         UnknownValues,
@@ -53,6 +54,10 @@ def run(arguments: argparse.Namespace) -> None:
     target = arguments.target or notes.get("predicts")
     if target is None:
         raise DataError("The file does not name the target of the model. Use --target COLUMN.")
+    if target in kinds:
+        raise ParameterError(
+            f"--target {target}: the model uses this column to predict. Name another column."
+        )
     table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)
     require_names(kinds, table.columns, arguments.data)
     require_target(table, target)
@@ -114,7 +119,7 @@ def as_data(found: Any) -> dict[str, Any]:
             {
                 "column": str(each.column),
                 "response": each.response,
-                "values": each.values,
+                "values": [_plain_value(value) for value in each.values],
                 "mean": each.mean.tolist(),
                 "low": each.low.tolist(),
                 "high": each.high.tolist(),
@@ -126,5 +131,14 @@ def as_data(found: Any) -> dict[str, Any]:
     }
 
 
+def _plain_value(value: Any) -> Any:
+    """A value that JSON can represent: dates and times as ISO text."""
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return value if isinstance(value, int | float | str | None) else str(value)
+
+
 def _value(value: Any) -> str:
+    if isinstance(value, date | time):
+        return value.isoformat()
     return f"{value:.4g}" if isinstance(value, float) else repr(value)
