@@ -66,3 +66,42 @@ def test_dates_are_iso_text_in_json(capsys, model, data):
 def test_explain_refuses_a_target_that_the_model_uses(capsys, model, data):
     said = refusal(capsys, "explain", model, data, "-t", "a")
     assert said.startswith("--target a: the model uses this column to predict.")
+
+
+@pytest.mark.parametrize("option", ["time", "group"])
+def test_the_target_is_no_time_and_no_group(capsys, data, tmp_path, option):
+    for command in every_command(data, tmp_path):
+        said = refusal(capsys, *command, f"--{option}", "y")
+        assert said == f"--{option} y is the target. Name another column."
+        assert refusal(capsys, *command, f"--{option}", "nope").startswith(
+            f"--{option} nope: there is no column 'nope'. Columns: d, a, b, g, y."
+        )
+
+
+def test_the_target_cannot_be_left_out(capsys, data, tmp_path):
+    for command in every_command(data, tmp_path):
+        said = refusal(capsys, *command, "--kind", "y=drop")
+        assert said.startswith("--kind y=drop: y is the target.")
+
+
+def test_messages_name_the_option_as_it_was_typed(capsys, data, tmp_path):
+    for command in every_command(data, tmp_path):
+        said = refusal(capsys, *command, "--time", "d", "--group", "d")
+        assert said.startswith("--time d and --group d name the same column.")
+        assert refusal(capsys, *command, "--time", "b").startswith("--time b: the column holds")
+    compare, _, fit = every_command(data, tmp_path)
+    assert refusal(capsys, *compare, "--margin", "abc").startswith("--margin abc: must be")
+    fit[fit.index("Ridge")] = "Rigde"
+    assert refusal(capsys, *fit).startswith("--model Rigde: there is no model")
+
+
+def test_seeds_and_metrics(capsys, data, tmp_path):
+    compare, _, fit = every_command(data, tmp_path)
+    for command in (compare, fit):
+        assert refusal(capsys, *command, "--seed", "-1").startswith("--seed -1: must be")
+    said = refusal(capsys, *compare, "--scoring", "r3")
+    assert said.startswith("--scoring r3 is not a metric. The metrics of regression are ")
+    assert "r2" in said
+    assert "accuracy" not in said
+    said = refusal(capsys, *compare, "--scoring", "roc_auc")
+    assert said.startswith("--scoring roc_auc is a metric of classification.")

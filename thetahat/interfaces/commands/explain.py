@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
         saved_notations,
     )
     from thetahat.interfaces.problem import pose, require_target
+    from thetahat.interfaces.scoring import require_scoring
     from thetahat.interfaces.tables.reading import read_table
     from thetahat.persistence.description import describe_file
     from thetahat.persistence.model_file import load
@@ -74,6 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
     for line in unknown.lines():
         console.say(f"note: {line}")
     scoring = arguments.scoring or ("accuracy" if problem.task == "classification" else "r2")
+    require_scoring(scoring, problem.task, problem.y)
     found = explain(model, X, problem.y, scoring=scoring)
     if arguments.json:
         console.result(json.dumps(as_data(found), indent=2, ensure_ascii=False))
