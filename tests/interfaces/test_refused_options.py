@@ -3,9 +3,13 @@
 import json
 from datetime import date, timedelta
 
+import polars as pl
 import pytest
 
+from thetahat.foundation.errors import DataError
 from thetahat.interfaces.command_line import main
+from thetahat.interfaces.prediction import UnknownValues, as_seen
+from thetahat.interfaces.tables.reading import read_table
 
 ROWS = 60
 
@@ -105,3 +109,52 @@ def test_seeds_and_metrics(capsys, data, tmp_path):
     assert "accuracy" not in said
     said = refusal(capsys, *compare, "--scoring", "roc_auc")
     assert said.startswith("--scoring roc_auc is a metric of classification.")
+
+
+def test_delimiters_and_encodings(capsys, data, tmp_path):
+    compare, _, _ = every_command(data, tmp_path)
+    assert refusal(capsys, *compare, "--delimiter", ";;").startswith("--delimiter ;;: must be a")
+    for encoding in ("hex", "rot13", "nope"):
+        said = refusal(capsys, *compare, "--encoding", encoding)
+        assert said.startswith(f"--encoding {encoding} is not a known encoding of text.")
+    assert "--encoding utf-16" in refusal(capsys, *compare, "--encoding", "utf-16")
+    assert "is not ascii text" in refusal(
+        capsys, "check", _written(tmp_path, "ä,y\n1,2\n"), "-t", "y", "--encoding", "ascii"
+    )
+
+
+def test_a_tab_may_be_written_with_a_backslash(tmp_path):
+    path = _written(tmp_path, "a\tb;c\n1\t2\n")
+    assert read_table(str(path), delimiter="\\t").columns == ["a", "b;c"]
+
+
+def test_utf16_files_can_be_read(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("ä,b\n1,2\n", encoding="utf-16")
+    assert read_table(str(path), encoding="utf-16").rows() == [("1", "2")]
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "1e400"])
+def test_infinite_values_are_refused_with_their_row_in_the_file(capsys, data, tmp_path, value):
+    lines = data.read_text().splitlines()
+    lines[2] = lines[2].rpartition(",")[0] + ","  # a row without a target
+    fields = lines[31].split(",")
+    lines[31] = ",".join([fields[0], value, *fields[2:]])
+    path = _written(tmp_path, "\n".join(lines) + "\n")
+    for command in every_command(path, tmp_path):
+        said = refusal(capsys, *command)
+        assert said.startswith("The column 'a' is infinite in row 31. Correct the file")
+        assert "--kind a=drop" in said
+
+
+def test_rows_to_predict_count_through_all_batches():
+    unknown = UnknownValues(n_rows=100)
+    batch = pl.DataFrame({"a": ["1", "inf"]})
+    with pytest.raises(DataError, match="'a' is infinite in row 102"):
+        as_seen(batch, {"a": "numeric"}, {}, None, unknown)
+
+
+def _written(folder, text):
+    path = folder / "written.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
