@@ -205,7 +205,7 @@ class TestCompare:
     @pytest.mark.parametrize(
         ("argv", "message"),
         [
-            (["--time", "when"], "no such column"),
+            (["--time", "when"], "--time when: there is no column"),
             (["--time", "a", "--no-time"], "contradict"),
             (["--group", "team"], "no column 'team'"),
         ],

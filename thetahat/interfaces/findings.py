@@ -13,6 +13,7 @@ from thetahat.evaluation.findings.drift import find_drift
 from thetahat.evaluation.findings.finding import Finding, Findings, by_severity
 from thetahat.evaluation.findings.seen import find_seen
 from thetahat.evaluation.findings.table import CheckedTable, checked_table
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.printable import printable
 from thetahat.foundation.types import Array
 from thetahat.interfaces.problem import Problem
@@ -28,6 +29,12 @@ def table_of(problem: Problem, asked: Asked) -> CheckedTable:
     columns = pl.DataFrame([f.values for f in problem.columns if f.name != asked.group])
     target = pl.Series(problem.target, problem.y)
     table = checked_table(columns, target, task=problem.task)
+    for each in table.columns:
+        if each.name == asked.time and not each.is_number:
+            raise ParameterError(
+                f"--time {asked.time}: the column holds {each.kind} values, but must hold dates or "
+                "numbers."
+            )
     return replace(table, rows=problem.rows)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from thetahat.foundation.errors import DataError
-from thetahat.interfaces.tables.columns import retyped
+from thetahat.interfaces.tables.columns import require_finite, retyped
 
 SHOWN = 5
 
@@ -97,6 +97,8 @@ def as_seen(
                 .alias(name)
             )
             values = values.cast(pl.Enum(list(levels[name])))
+        file_rows = range(unknown.n_rows, unknown.n_rows + len(values))
+        require_finite(values.alias(name), file_rows, "Correct the file, or remove such rows.")
         lost = values.null_count() - batch[name].null_count()
         if lost > 0:
             unknown.lost[name] += lost

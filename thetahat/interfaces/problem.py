@@ -18,6 +18,7 @@ from thetahat.interfaces.tables.columns import (
     kinds_of,
     notations_of,
     require_columns,
+    require_finite,
     typed,
 )
 
@@ -99,7 +100,7 @@ def pose(
             "Name another column."
         )
     found_task, reason = _task(goal[0], values, task)
-    y = _targets(values, found_task, target)
+    y = _targets(values, found_task, target, rows)
     features = table.drop(target)
     if not features.width:
         raise DataError(f"{target!r} is the only column. Add columns to predict it from.")
@@ -107,6 +108,11 @@ def pose(
     n_distinct = table.n_unique()
     columns = [_without_copy(found, values, target, keep, n_distinct) for found in columns]
     require_columns(columns)
+    for found in columns:
+        if found.kind != "drop":
+            remedy = "Correct the file, or remove such rows"
+            also = "" if found.name in keep else f", or use --kind {found.name}=drop"
+            require_finite(found.values, rows, f"{remedy}{also}.")
     if found_task == "classification":
         held = _without_single_classes(y, notes)
         if not held.all():
@@ -145,7 +151,7 @@ def _task(found: ColumnFinding, values: Any, asked: str) -> tuple[str, str]:
     return "classification", f"{values.n_unique():,} classes"
 
 
-def _targets(values: Any, task: str, target: str) -> Array:
+def _targets(values: Any, task: str, target: str, rows: Array) -> Array:
     if task == "regression":
         if values.dtype != pl.Float64:
             raise DataError(
@@ -155,8 +161,8 @@ def _targets(values: Any, task: str, target: str) -> Array:
         y = values.to_numpy()
         if not np.isfinite(y).all():
             raise DataError(
-                f"The target {target!r} is infinite in row {int(np.argmin(np.isfinite(y))) + 1}. "
-                "Correct it, or remove the row."
+                f"The target {target!r} is infinite in row "
+                f"{int(rows[np.argmin(np.isfinite(y))]) + 1}. Correct it, or remove the row."
             )
         return y
     n_classes = values.n_unique()

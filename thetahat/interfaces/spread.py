@@ -25,10 +25,17 @@ TERMS_OF_TREES = 200
 
 
 def pipelines(
-    task: str, kinds: Mapping[str, str], asked: Sequence[str] | None = None, seed: int = 0
+    task: str,
+    kinds: Mapping[str, str],
+    asked: Sequence[str] | None = None,
+    seed: int = 0,
+    option: str = "--models",
 ) -> dict[str, Pipeline]:
-    """Models by name, each in a pipeline that prepares the columns."""
-    chosen = _asked_for(task, asked) if asked else everyday(task)
+    """Models by name, each in a pipeline that prepares the columns.
+
+    `option` is the one by which the user names the models; messages mention it.
+    """
+    chosen = _asked_for(task, asked, option) if asked else everyday(task)
     return {name: _pipeline(kind, kinds, seed) for name, kind in chosen.items()}
 
 
@@ -47,7 +54,7 @@ def _of_task(task: str) -> dict[str, Any]:
     return found
 
 
-def _asked_for(task: str, asked: Sequence[str]) -> dict[str, type]:
+def _asked_for(task: str, asked: Sequence[str], option: str) -> dict[str, type]:
     known = _of_task(task)
     names = {kind._everyday: name for name, kind in known.items() if kind._everyday}
     chosen = {}
@@ -57,7 +64,7 @@ def _asked_for(task: str, asked: Sequence[str]) -> dict[str, type]:
             near = difflib.get_close_matches(name, [*known, *names], n=3, cutoff=0.4)
             hint = f" Did you mean {', '.join(near)}?" if near else ""
             raise ParameterError(
-                f"--models {name}: there is no model of this name for {task}.{hint} The command "
+                f"{option} {name}: there is no model of this name for {task}.{hint} The command "
                 "thetahat methods lists all models."
             )
         chosen[known[name]._everyday or name] = known[name]

@@ -21,6 +21,7 @@ from thetahat.interfaces.afterwards import afterwards
 from thetahat.interfaces.console import Console, color_wanted
 from thetahat.interfaces.findings import findings_of, group_of, lines, table_of, with_remark
 from thetahat.interfaces.problem import Problem
+from thetahat.interfaces.scoring import require_scoring
 from thetahat.interfaces.splits import Asked, Splits, plan_splits
 from thetahat.interfaces.spread import pipelines
 
@@ -101,6 +102,7 @@ def try_models(
     console: Console,
     *,
     asked: Sequence[str] | None = None,
+    option: str = "--models",
     cv: int = 5,
     scoring: str | None = None,
     margin: str = "1%",
@@ -110,7 +112,9 @@ def try_models(
 ) -> Trial:
     """Look at the rows, then fit and compare the models on the same folds."""
     order = order or Asked()
-    models = pipelines(problem.task, problem.kinds, asked, seed)
+    if scoring is not None:
+        require_scoring(scoring, problem.task, problem.y)
+    models = pipelines(problem.task, problem.kinds, asked, seed, option)
     if len(models) < 2:
         models = {**_baseline(problem), **models}
     notes: list[str] = []

@@ -48,6 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
         from thetahat.foundation.atomic_file import require_place
 
         require_place(arguments.report)
+    _require_margin(arguments.margin)
     problem = read_problem(arguments, console)
     trial = try_models(
         problem,
@@ -82,11 +83,15 @@ def run(arguments: argparse.Namespace) -> None:
 
 def read_problem(arguments: argparse.Namespace, console: Console) -> Any:
     """The problem in a table, after printing how its columns were interpreted."""
-    from thetahat.interfaces.problem import pose
+    from thetahat.interfaces.problem import pose, require_target
     from thetahat.interfaces.tables.reading import read_table
 
+    options.require_seed(arguments)
+    table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)
+    require_target(table, arguments.target)
+    options.require_roles(arguments, table.columns)
     problem = pose(
-        read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding),
+        table,
         arguments.target,
         task=arguments.task,
         kinds=options.kinds_asked_for(arguments) | _group_left_out(arguments),
@@ -121,6 +126,19 @@ def further_rows(problem: Any, arguments: argparse.Namespace) -> Any:
 
     table = read_table(arguments.test, delimiter=arguments.delimiter, encoding=arguments.encoding)
     return further_table(problem, table)
+
+
+def _require_margin(margin: str) -> None:
+    from thetahat.evaluation.sampling.margins import margin_of
+    from thetahat.foundation.errors import ParameterError
+
+    try:
+        margin_of(margin, 1.0)
+    except ParameterError as refused:
+        raise ParameterError(
+            f"--margin {margin}: must be a number that is not negative, in the unit of the metric, "
+            "or a percentage of the score such as 1%."
+        ) from refused
 
 
 def _group_left_out(arguments: argparse.Namespace) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from datetime import date, time
 from typing import Any
 
 from thetahat.interfaces.commands import options
@@ -32,7 +33,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Load the model, read the table, and print the explanation."""
-    from thetahat.foundation.errors import DataError
+    from thetahat.foundation.errors import DataError, ParameterError
     from thetahat.interfaces.explanation import explain
     from thetahat.interfaces.prediction import (
         UnknownValues,
@@ -42,6 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
         saved_notations,
     )
     from thetahat.interfaces.problem import pose, require_target
+    from thetahat.interfaces.scoring import require_scoring
     from thetahat.interfaces.tables.reading import read_table
     from thetahat.persistence.description import describe_file
     from thetahat.persistence.model_file import load
@@ -53,6 +55,10 @@ def run(arguments: argparse.Namespace) -> None:
     target = arguments.target or notes.get("predicts")
     if target is None:
         raise DataError("The file does not name the target of the model. Use --target COLUMN.")
+    if target in kinds:
+        raise ParameterError(
+            f"--target {target}: the model uses this column to predict. Name another column."
+        )
     table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)
     require_names(kinds, table.columns, arguments.data)
     require_target(table, target)
@@ -69,6 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
     for line in unknown.lines():
         console.say(f"note: {line}")
     scoring = arguments.scoring or ("accuracy" if problem.task == "classification" else "r2")
+    require_scoring(scoring, problem.task, problem.y)
     found = explain(model, X, problem.y, scoring=scoring)
     if arguments.json:
         console.result(json.dumps(as_data(found), indent=2, ensure_ascii=False))
@@ -114,7 +121,7 @@ def as_data(found: Any) -> dict[str, Any]:
             {
                 "column": str(each.column),
                 "response": each.response,
-                "values": each.values,
+                "values": [_plain_value(value) for value in each.values],
                 "mean": each.mean.tolist(),
                 "low": each.low.tolist(),
                 "high": each.high.tolist(),
@@ -126,5 +133,14 @@ def as_data(found: Any) -> dict[str, Any]:
     }
 
 
+def _plain_value(value: Any) -> Any:
+    """A value that JSON can represent: dates and times as ISO text."""
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return value if isinstance(value, int | float | str | None) else str(value)
+
+
 def _value(value: Any) -> str:
+    if isinstance(value, date | time):
+        return value.isoformat()
     return f"{value:.4g}" if isinstance(value, float) else repr(value)

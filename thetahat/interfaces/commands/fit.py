@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         problem,
         console,
         asked=asked,
+        option="--model",
         cv=arguments.cv,
         seed=arguments.seed,
         order=options.order_asked_for(arguments),

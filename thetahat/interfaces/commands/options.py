@@ -7,6 +7,8 @@ from typing import Any
 
 from thetahat.foundation.errors import ParameterError
 
+LARGEST_SEED = 2**32 - 1
+
 
 def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
     """Add the options for the file and its format."""
@@ -79,6 +81,31 @@ def order_asked_for(arguments: argparse.Namespace) -> Any:
     return Asked(arguments.time, arguments.group, arguments.no_time)
 
 
+def require_roles(arguments: argparse.Namespace, columns: list[str]) -> None:
+    """Refuse --time, --group and --kind if they name no column, or the target."""
+    for option in ("time", "group"):
+        name = getattr(arguments, option)
+        if name is None:
+            continue
+        if name == arguments.target:
+            raise ParameterError(f"--{option} {name} is the target. Name another column.")
+        if name not in columns:
+            raise ParameterError(
+                f"--{option} {name}: there is no column {name!r}. Columns: "
+                f"{', '.join(columns[:20])}."
+            )
+    if arguments.time is not None and arguments.time == arguments.group:
+        raise ParameterError(
+            f"--time {arguments.time} and --group {arguments.group} name the same column. Leave "
+            "out --group: rows of the same time are always in one fold."
+        )
+    if kinds_asked_for(arguments).get(arguments.target) == "drop":
+        raise ParameterError(
+            f"--kind {arguments.target}=drop: {arguments.target} is the target. Name another "
+            "column."
+        )
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add the options for the output."""
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -90,6 +117,13 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="random seed for folds and models (default 0)"
     )
+
+
+def require_seed(arguments: argparse.Namespace) -> None:
+    """Refuse a seed that random generators do not accept."""
+    seed = getattr(arguments, "seed", 0)
+    if not 0 <= seed <= LARGEST_SEED:
+        raise ParameterError(f"--seed {seed}: must be a whole number from 0 to {LARGEST_SEED}.")
 
 
 def kinds_asked_for(arguments: argparse.Namespace) -> dict[str, str]:

@@ -296,6 +296,18 @@ def _first(column: Any) -> Any:
     return value if not isinstance(value, str) or len(value) < 30 else f"{value[:29]}…"
 
 
+def require_finite(values: Any, rows: Any, remedy: str) -> None:
+    """Refuse infinite numbers; `rows` are the numbers of the rows in the file, from 0."""
+    if not values.dtype.is_float():
+        return
+    infinite = values.is_infinite().fill_null(False)
+    count = int(infinite.sum())
+    if count:
+        first = int(rows[int(infinite.arg_max())]) + 1
+        where = f"row {first:,}" if count == 1 else f"{count:,} rows, the first is row {first:,}"
+        raise DataError(f"The column {values.name!r} is infinite in {where}. {remedy}")
+
+
 def require_columns(findings: list[ColumnFinding]) -> None:
     """Require at least one column to predict from."""
     if not any(found.kind != "drop" for found in findings):

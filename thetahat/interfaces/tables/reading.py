@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from thetahat.data.on_disk.text_format import find_delimiter
 from thetahat.data.on_disk.utf8_file import is_utf8, utf8_file
-from thetahat.foundation.errors import DataError
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 
 STANDARD_INPUT = "-"
@@ -171,10 +171,8 @@ def _dialect(
     path: str, stream: BinaryIO, delimiter: str | None, encoding: str
 ) -> tuple[Dialect, Any]:
     """The format of the text, from its first lines; and the stream, from its beginning."""
-    try:
-        codecs.lookup(encoding)
-    except LookupError as failure:
-        raise DataError(f"encoding {encoding!r} is not known. Use utf-8 or latin-1.") from failure
+    delimiter = _checked_delimiter(delimiter)
+    _require_encoding(encoding)
     head = stream.read(SAMPLE)
     while b"\n" not in head and b"\r" not in head:  # the names alone may be long
         more = stream.read(SAMPLE)
@@ -185,7 +183,7 @@ def _dialect(
         raise DataError(
             f"{_called(path)} is empty. Give a file with a line of column names, and rows."
         )
-    if b"\0" in head:
+    if b"\0" in head and not codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
         raise DataError(
             f"{_called(path)} is not a text file, as it contains zero bytes. Supported files are "
             "CSV, TSV, Parquet (.parquet), Arrow (.arrow) and Excel (.xlsx), by their ending."
@@ -199,12 +197,43 @@ def _dialect(
     return dialect, _Restarted(head, stream)
 
 
+def _checked_delimiter(delimiter: str | None) -> str | None:
+    r"""The delimiter; a tab may be written as the two characters \t."""
+    if delimiter == "\\t":
+        return "\t"
+    if delimiter and (len(delimiter) > 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
+        raise ParameterError(
+            f"--delimiter {delimiter}: must be a single ASCII character that is not a quotation "
+            "mark, such as ; or \\t for a tab."
+        )
+    return delimiter
+
+
+def _require_encoding(encoding: str) -> None:
+    try:
+        "".encode(encoding)
+        codecs.getincrementaldecoder(encoding)
+    except (LookupError, UnicodeError) as failure:
+        raise ParameterError(
+            f"--encoding {encoding} is not a known encoding of text. Use utf-8 or latin-1."
+        ) from failure
+
+
 def _decoded(path: str, head: bytes, encoding: str) -> str:
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
     try:
         return decoder.decode(head)
     except UnicodeDecodeError as failure:
         raise DataError(_not_text(path, encoding, failure.start, head[failure.start])) from failure
+    except UnicodeError as failure:
+        raise DataError(_not_decoded(path, encoding, failure)) from failure
+
+
+def _not_decoded(path: str, encoding: str, failure: UnicodeError) -> str:
+    return (
+        f"{_called(path)} cannot be read with --encoding {encoding} ({failure}). Name its "
+        "encoding, for example --encoding latin-1, or save it as UTF-8."
+    )
 
 
 def _not_text(path: str, encoding: str, place: int, byte: int) -> str:
@@ -245,6 +274,9 @@ def _explained(path: str, dialect: Dialect | None) -> Iterator[None]:
         raise DataError(
             _not_text(path, encoding, failure.start, failure.object[failure.start])
         ) from failure
+    except UnicodeError as failure:
+        encoding = dialect.encoding if dialect else "utf-8"
+        raise DataError(_not_decoded(path, encoding, failure)) from failure
     except (pyarrow.ArrowException, OSError) as failure:
         message = str(failure).splitlines()[0] if str(failure) else type(failure).__name__
         if "invalid UTF8" in message:

@@ -1,0 +1,160 @@
+"""Options that cannot be used are refused in one line that names the option as it was typed."""
+
+import json
+from datetime import date, timedelta
+
+import polars as pl
+import pytest
+
+from thetahat.foundation.errors import DataError
+from thetahat.interfaces.command_line import main
+from thetahat.interfaces.prediction import UnknownValues, as_seen
+from thetahat.interfaces.tables.reading import read_table
+
+ROWS = 60
+
+
+def run(capsys, *argv):
+    code = main([str(each) for each in argv])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def refusal(capsys, *argv):
+    """The only line that a refused command prints about its refusal."""
+    code, out, err = run(capsys, *argv)
+    assert code == 1
+    assert out == ""
+    last = err.splitlines()[-1]
+    assert last.startswith(f"thetahat {argv[0]}: ")
+    assert "unexpected error" not in last
+    return last.removeprefix(f"thetahat {argv[0]}: ")
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A date, two columns, groups, and a numeric target of many values."""
+    path = tmp_path / "data.csv"
+    lines = ["d,a,b,g,y"]
+    for i in range(ROWS):
+        day = date(2020, 1, 1) + timedelta(days=(7 * i) % ROWS)
+        lines.append(f"{day},{(i * 37) % 101 / 10},{'uvw'[i % 3]},g{i % 10},{(7 * i) % ROWS + 0.5}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def model(data, tmp_path, capsys):
+    path = tmp_path / "model.theta"
+    fit = ["fit", data, "-t", "y", "--kind", "g=drop", "--no-time", "--keep", "d"]
+    assert run(capsys, *fit, "--model", "Ridge", "-o", path, "-q")[0] == 0
+    return path
+
+
+def every_command(data, tmp_path):
+    """The commands that read a table with a target."""
+    yield ["compare", data, "-t", "y", "--models", "Ridge"]
+    yield ["check", data, "-t", "y"]
+    yield ["fit", data, "-t", "y", "--model", "Ridge", "-o", tmp_path / "out.theta"]
+
+
+def test_dates_are_iso_text_in_json(capsys, model, data):
+    code, out, _ = run(capsys, "explain", model, data, "--json", "-q")
+    assert code == 0
+    effects = {each["column"]: each["values"] for each in json.loads(out)["effects"]}
+    assert all(each.startswith("2020-0") and "T" in each for each in effects["d"])
+    code, out, _ = run(capsys, "explain", model, data, "-q")
+    assert "datetime" not in out
+
+
+def test_explain_refuses_a_target_that_the_model_uses(capsys, model, data):
+    said = refusal(capsys, "explain", model, data, "-t", "a")
+    assert said.startswith("--target a: the model uses this column to predict.")
+
+
+@pytest.mark.parametrize("option", ["time", "group"])
+def test_the_target_is_no_time_and_no_group(capsys, data, tmp_path, option):
+    for command in every_command(data, tmp_path):
+        said = refusal(capsys, *command, f"--{option}", "y")
+        assert said == f"--{option} y is the target. Name another column."
+        assert refusal(capsys, *command, f"--{option}", "nope").startswith(
+            f"--{option} nope: there is no column 'nope'. Columns: d, a, b, g, y."
+        )
+
+
+def test_the_target_cannot_be_left_out(capsys, data, tmp_path):
+    for command in every_command(data, tmp_path):
+        said = refusal(capsys, *command, "--kind", "y=drop")
+        assert said.startswith("--kind y=drop: y is the target.")
+
+
+def test_messages_name_the_option_as_it_was_typed(capsys, data, tmp_path):
+    for command in every_command(data, tmp_path):
+        said = refusal(capsys, *command, "--time", "d", "--group", "d")
+        assert said.startswith("--time d and --group d name the same column.")
+        assert refusal(capsys, *command, "--time", "b").startswith("--time b: the column holds")
+    compare, _, fit = every_command(data, tmp_path)
+    assert refusal(capsys, *compare, "--margin", "abc").startswith("--margin abc: must be")
+    fit[fit.index("Ridge")] = "Rigde"
+    assert refusal(capsys, *fit).startswith("--model Rigde: there is no model")
+
+
+def test_seeds_and_metrics(capsys, data, tmp_path):
+    compare, _, fit = every_command(data, tmp_path)
+    for command in (compare, fit):
+        assert refusal(capsys, *command, "--seed", "-1").startswith("--seed -1: must be")
+    said = refusal(capsys, *compare, "--scoring", "r3")
+    assert said.startswith("--scoring r3 is not a metric. The metrics of regression are ")
+    assert "r2" in said
+    assert "accuracy" not in said
+    said = refusal(capsys, *compare, "--scoring", "roc_auc")
+    assert said.startswith("--scoring roc_auc is a metric of classification.")
+
+
+def test_delimiters_and_encodings(capsys, data, tmp_path):
+    compare, _, _ = every_command(data, tmp_path)
+    assert refusal(capsys, *compare, "--delimiter", ";;").startswith("--delimiter ;;: must be a")
+    for encoding in ("hex", "rot13", "nope"):
+        said = refusal(capsys, *compare, "--encoding", encoding)
+        assert said.startswith(f"--encoding {encoding} is not a known encoding of text.")
+    assert "--encoding utf-16" in refusal(capsys, *compare, "--encoding", "utf-16")
+    assert "is not ascii text" in refusal(
+        capsys, "check", _written(tmp_path, "ä,y\n1,2\n"), "-t", "y", "--encoding", "ascii"
+    )
+
+
+def test_a_tab_may_be_written_with_a_backslash(tmp_path):
+    path = _written(tmp_path, "a\tb;c\n1\t2\n")
+    assert read_table(str(path), delimiter="\\t").columns == ["a", "b;c"]
+
+
+def test_utf16_files_can_be_read(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("ä,b\n1,2\n", encoding="utf-16")
+    assert read_table(str(path), encoding="utf-16").rows() == [("1", "2")]
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "1e400"])
+def test_infinite_values_are_refused_with_their_row_in_the_file(capsys, data, tmp_path, value):
+    lines = data.read_text().splitlines()
+    lines[2] = lines[2].rpartition(",")[0] + ","  # a row without a target
+    fields = lines[31].split(",")
+    lines[31] = ",".join([fields[0], value, *fields[2:]])
+    path = _written(tmp_path, "\n".join(lines) + "\n")
+    for command in every_command(path, tmp_path):
+        said = refusal(capsys, *command)
+        assert said.startswith("The column 'a' is infinite in row 31. Correct the file")
+        assert "--kind a=drop" in said
+
+
+def test_rows_to_predict_count_through_all_batches():
+    unknown = UnknownValues(n_rows=100)
+    batch = pl.DataFrame({"a": ["1", "inf"]})
+    with pytest.raises(DataError, match="'a' is infinite in row 102"):
+        as_seen(batch, {"a": "numeric"}, {}, None, unknown)
+
+
+def _written(folder, text):
+    path = folder / "written.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
