@@ -43,8 +43,8 @@ def find_identifiers(table: CheckedTable, leaking: Collection[str] = ()) -> list
     Columns that are `leaking` hold the target, so they do more than name rows.
     """
     found = []
-    columns = [column for column in table.columns if column.name not in leaking]
-    names = tuple(column.name for column in columns if is_identifier(column))
+    identifiers = [column.name for column in table.columns if is_identifier(column)]
+    names = tuple(name for name in identifiers if name not in leaking)
     if names:
         found.append(
             Finding(
@@ -58,8 +58,8 @@ def find_identifiers(table: CheckedTable, leaking: Collection[str] = ()) -> list
                 names,
             )
         )
-    for column in columns:
-        if column.name not in names and _names_groups(column, table):
+    for column in table.columns:
+        if column.name not in identifiers and _names_groups(column, table):
             found.append(
                 Finding(
                     "groups",
