@@ -23,8 +23,8 @@ class TreeLearner(Estimator):
     `_open`, which is defined here.
     """
 
-    _generative: ClassVar[bool | None] = False
-    _parametric: ClassVar[bool | None] = False
+    _generative = False
+    _parametric = False
     _accepts_sparse = True
     _streams: ClassVar[bool] = False
     _keeps_sparse: ClassVar[bool] = False

@@ -125,8 +125,9 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
     [1, 1, -1]
     """
 
-    _generative: ClassVar[bool | None] = None
-    _parametric: ClassVar[bool | None] = None
+    # It predicts no target, so it has no kind.
+    _generative = None  # type: ignore[assignment]
+    _parametric = None  # type: ignore[assignment]
     _: KW_ONLY
     n_estimators: int = 100
     max_samples: Any = "auto"
