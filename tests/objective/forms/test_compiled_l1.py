@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.svm import LinearSVC
 
 import thetahat as th
 from thetahat import _native
@@ -92,6 +93,26 @@ def test_too_few_steps(max_steps):
     found = th.minimise(problem, th.optimizers.ProximalNewton(), max_steps=max_steps)
     assert found.steps == max_steps
     assert not found.outcome.success
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_columns_of_very_different_scale(watched):
+    random = np.random.default_rng(2)
+    Z = random.normal(size=(150, 8))
+    y = np.where(Z.sum(axis=1) + random.normal(size=150) > 0, 1.0, -1.0)
+    X = Z * np.logspace(-6, 6, 8)
+    predictor = BiasColumn(9, scaling=1.0)
+    problem = risk(X, y, th.losses.SquaredHinge(), th.penalties.L1(1 / 150), predictor)
+    run = (
+        step_by_step
+        if watched
+        else lambda *a, **k: th.minimise(*a, th.optimizers.ProximalNewton(), **k)
+    )
+    found = run(problem, tolerance=1e-6, max_steps=200)
+    assert found.outcome.success
+    model = LinearSVC(penalty="l1", dual=False, random_state=0).fit(X, y)
+    theirs = np.append(model.coef_, model.intercept_)
+    assert found.value <= problem.value(theirs) * (1 + 1e-7)
 
 
 def test_where_there_is_none():

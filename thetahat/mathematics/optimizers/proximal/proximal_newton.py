@@ -41,6 +41,8 @@ INNER = 0.01
 SWEEPS, MOST_ROUNDS = 10, 100
 HALVINGS = 12
 """Number of halvings of a step before a model with larger curvature is used."""
+MOST_COMPILED = 50
+"""Steps of the compiled run before the general method continues from the point reached."""
 FLAT = 1e-13
 """Curvatures below this share of the largest count as zero."""
 
@@ -97,7 +99,7 @@ class ProximalNewton(Method):
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
         """Run in one compiled call if the problem provides it and single steps are not reported."""
         if monitor.unobserved and hasattr(problem, "compiled_l1_newton"):
-            theta = run_compiled(problem.compiled_l1_newton, theta, monitor)
+            theta = run_compiled(problem.compiled_l1_newton, theta, monitor, MOST_COMPILED)
         if monitor.goes_on:
             super().run(problem, theta, monitor)
 
@@ -200,7 +202,7 @@ class _Model:
             inverse = np.linalg.pinv(hessian[np.ix_(free, free)], hermitian=True)
             across = hessian[np.ix_(bound, free)]
             gram = np.ascontiguousarray(hessian[np.ix_(bound, bound)] - across @ inverse @ across.T)
-            _lift_flat(gram)
+            _lift_flat(gram, np.diagonal(hessian)[bound])
             inner_slope = slope[bound] - across @ (inverse @ slope[free])
             inside = np.ascontiguousarray(moved[bound])
             _sweep(gram, own, inside, inner_slope, INNER * gap)
@@ -212,11 +214,15 @@ class _Model:
         return result
 
 
-def _lift_flat(gram: Array) -> None:
-    """Replace zero curvatures by the largest one; otherwise the sweeps would not move there."""
+def _lift_flat(gram: Array, before: Array) -> None:
+    """Replace zero curvatures by the largest one; otherwise the sweeps would not move there.
+
+    A curvature counts as zero in relation to the one of the same coordinate before the free
+    coordinates were eliminated, so that the units of the columns do not matter.
+    """
     diagonal = np.diagonal(gram)
     largest = float(diagonal.max(initial=0.0)) or 1.0
-    flat = np.flatnonzero(diagonal <= FLAT * largest)
+    flat = np.flatnonzero(diagonal <= FLAT * before)
     gram[flat, flat] = largest
 
 

@@ -102,9 +102,12 @@ class Newton(Method):
         return _state(reached)
 
 
-def run_compiled(compiled: Callable[..., NewtonRun], theta: Array, monitor: Monitor) -> Array:
-    """Report all steps of a compiled run to the monitor at once; returns its θ."""
-    found = compiled(theta, monitor.tolerance, monitor.max_steps)
+def run_compiled(
+    compiled: Callable[..., NewtonRun], theta: Array, monitor: Monitor, most: int | None = None
+) -> Array:
+    """Report all steps (at most `most`) of a compiled run to the monitor at once; returns its θ."""
+    steps = monitor.max_steps if most is None else min(most, monitor.max_steps)
+    found = compiled(theta, monitor.tolerance, steps)
     memory = {} if found.multipliers is None else {"multipliers": found.multipliers}
     monitor.begin(State(theta, found.first_value, found.first_gap, memory))
     stalled = found.ending == Ending.STALLED
