@@ -37,6 +37,26 @@ def to_host(values: Matrix) -> Matrix:
     return np.asarray(values)
 
 
+def require_plain_tensor(values: Any, role: str, who: str, *, negated: bool = True) -> None:
+    """Refuse tensors of torch that are not dense arrays of numbers, with the call that makes one.
+
+    ``negated`` says whether tensors that torch has yet to negate are allowed.
+    """
+    if not is_device_array(values) or not hasattr(values, "is_quantized"):
+        return
+    if values.is_meta:
+        kind, remedy = "a meta tensor, which has a shape and no values", "Pass a tensor with values"
+    elif str(values.layout) != "torch.strided":
+        kind, remedy = f"a tensor with layout {values.layout}", f"Use {role}.to_dense()"
+    elif values.is_quantized:
+        kind, remedy = f"a quantised tensor ({values.dtype})", f"Use {role}.dequantize()"
+    elif values.is_neg() and not negated:
+        kind, remedy = "a lazily negated tensor", f"Use {role}.resolve_neg()"
+    else:
+        return
+    raise DataError(f"{who}: {role} must be a dense tensor of numbers, but it is {kind}. {remedy}.")
+
+
 def like(values: Array, model: Array, dtype: Any = None) -> Array:
     """NumPy values in the library, on the device and with the dtype of `model`."""
     from array_api_compat import array_namespace, device

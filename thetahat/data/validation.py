@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thetahat.data.arrays import as_array, is_device_array, like, to_host
+from thetahat.data.arrays import (
+    as_array,
+    is_device_array,
+    like,
+    require_plain_tensor,
+    to_host,
+)
 from thetahat.data.columns.schema import Schema
 from thetahat.data.columns.tables import is_table, table_to_numpy
 from thetahat.data.finite import describe_non_finite
@@ -94,6 +100,7 @@ def as_device_features(X: Any, who: str) -> Array:
     """X as a 2-D float32 or float64 array, on its device."""
     from array_api_compat import array_namespace
 
+    require_plain_tensor(X, "X", who)
     xp = array_namespace(X)
     if X.ndim != 2:
         raise DataError(
@@ -108,6 +115,7 @@ def as_features(X: Any, *, who: str, accept_sparse: bool = True) -> tuple[Matrix
     """X as a 2-D float32 or float64 array (or CSR), with the schema of its columns."""
     schema = Schema()
     if is_device_array(X):
+        require_plain_tensor(X, "X", who, negated=False)
         if "cpu" not in str(X.device):
             raise DataError(
                 f"{who} runs on the CPU, but X is on {X.device}. Copy it first: X.cpu().numpy()."

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from thetahat.data.arrays import is_device_array
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.names import converted, is_scikit_learns
@@ -112,6 +113,11 @@ class Encoder:
             return {"function": function_name(value)}
         if is_scikit_learns(value) and (twin := converted(value)) is not None:
             return self.encode(twin, where)
+        if is_device_array(value):
+            raise CapabilityError(
+                "Move it first: th.to_device(model, 'cpu'). Model files hold NumPy arrays, but "
+                f"{where} is a tensor on {value.device}."
+            )
         name = name_of(kind)
         fields = sorted(fields_of(value).items())  # so that equal models give equal bytes
         state = {key: self.encode(each, f"{where}.{key}") for key, each in fields}

@@ -16,7 +16,7 @@ import numpy as np
 from array_api_compat import device
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.arrays import is_device_array
+from thetahat.data.arrays import is_device_array, require_plain_tensor
 from thetahat.estimator.base import whole_or_not_at_all
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
@@ -94,6 +94,7 @@ def _routed(name: str, on_cpu: Any, on_device: Callable[..., Any]) -> Any:
         if fitted is None:
             if type(X) is not np.ndarray and is_device_array(X) and "cpu" not in str(device(X)):
                 check_is_fitted(self)
+                require_plain_tensor(X, "X", type(self).__name__)
                 raise DataError(
                     f"{type(self).__name__}: the model is on the CPU, but X is on {device(X)}. "
                     f"Pass X.cpu().numpy(), or move the model: th.to_device(model, "

@@ -6,7 +6,7 @@ from typing import Any
 
 from array_api_compat import array_namespace, device
 
-from thetahat.data.arrays import is_device_array, like, to_host
+from thetahat.data.arrays import is_device_array, like, require_plain_tensor, to_host
 from thetahat.data.columns.schema import Schema
 from thetahat.data.finite import require_finite_block
 from thetahat.data.validation import as_device_features, as_target, as_weight
@@ -20,6 +20,7 @@ def rows_to_fit(model: Any, X: Any) -> Array:
     """X as finite float32 or float64 rows; parameters are checked, and the columns are counted."""
     check_ranges(model)
     who = type(model).__name__
+    require_plain_tensor(X, "X", who, negated=False)
     X = _finite_rows(X, who)
     model.n_features_in_ = int(X.shape[1])
     vars(model).pop("feature_names_in_", None)
@@ -29,6 +30,7 @@ def rows_to_fit(model: Any, X: Any) -> Array:
 def rows_of_model(model: Any, X: Any, like_this: Array) -> Array:
     """X with the columns, the dtype and the device of a fitted model."""
     who = type(model).__name__
+    require_plain_tensor(X, "X", who)
     if device(X) != device(like_this):
         raise DataError(
             f"{who}: the model is on {device(like_this)}, but X is on {device(X)}. Move one of "
@@ -57,7 +59,8 @@ def _finite_rows(X: Any, who: str) -> Array:
 
 
 def require_beside(values: Any, X: Array, role: str, who: str) -> None:
-    """Refuse targets and weights on another device than X."""
+    """Refuse targets and weights that are no dense tensors, or on another device than X."""
+    require_plain_tensor(values, role, who, negated=False)
     if is_device_array(values) and device(values) != device(X):
         raise DataError(
             f"{who}: X is on {device(X)}, but {role} is on {device(values)}. Move them to one "

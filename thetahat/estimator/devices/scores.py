@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace, device
 
 from thetahat.data.arrays import is_device_array, like, to_host
 from thetahat.estimator.devices.rows import require_beside, targets_to_fit, weights_to_fit
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 
 
 def r2_score(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -40,7 +42,7 @@ def accuracy(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> fl
     if not is_device_array(found):  # labels that are no numbers
         right = like((found == to_host(y)).astype(float), X)
     else:
-        y = y if is_device_array(y) else like(y, found)
+        y = y if is_device_array(y) else like(_numbers(y, model), found)
         right = array_namespace(found).astype(found == y, X.dtype)
     xp = array_namespace(right)
     weight = weights_to_fit(model, sample_weight, X)
@@ -48,3 +50,14 @@ def accuracy(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> fl
         return float(xp.mean(xp.astype(right, xp.float64)))
     weight = xp.astype(weight, xp.float64)
     return float(xp.sum(weight * xp.astype(right, xp.float64)) / xp.sum(weight))
+
+
+def _numbers(y: Any, model: Any) -> Array:
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "biuf":
+        raise DataError(
+            f"{type(model).__name__}: the labels of the fit are numbers, "
+            f"{model.classes_.tolist()!r:.60}, but y of score has dtype {labels.dtype}. Pass the "
+            "labels of the same kind as in the fit."
+        )
+    return labels

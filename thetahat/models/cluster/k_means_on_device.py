@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from thetahat.data.arrays import like, to_host
+from thetahat.data.arrays import like, require_plain_tensor, to_host
 from thetahat.data.on_device import OnDevice
 from thetahat.estimator.devices.rows import rows_of_model, rows_to_fit, weights_to_fit
 from thetahat.foundation.errors import CapabilityError
@@ -83,6 +83,7 @@ def starting_centres(rows: DeviceRows, k: int, init: Any, random: np.random.Gene
             f"{rows.who}: init={init!r} needs NumPy arrays, but X is on {device(rows.X)}. Use "
             "'k-means++', 'random' or an array, or pass X.cpu().numpy()."
         )
+    require_plain_tensor(init, "init", rows.who, negated=False)
     return given_centres(to_host(init), k, rows)  # type: ignore[arg-type]
 
 

@@ -65,7 +65,14 @@ class Coder:
         codes = np.zeros_like(correlation) if start is None else start
         violation = np.empty(len(codes))
         _native.sparse_codes(
-            gram, self.alpha, self.positive, correlation, codes, TIGHT, self.max_sweeps, violation
+            gram,
+            self.alpha,
+            bool(self.positive),
+            correlation,
+            codes,
+            TIGHT,
+            self.max_sweeps,
+            violation,
         )
         rough = violation > LOOSE
         if rough.any():

@@ -63,7 +63,7 @@ class L1Rows:
     ) -> None:
         self.intercept, self.many = intercept, many
         self.n_features, self.n_targets = source.n_features, max(1, source.n_outputs)
-        given = None if isinstance(precompute, bool | str) else precompute
+        given = None if isinstance(precompute, bool | np.bool_ | str) else precompute
         if given is None and self._wants_gram(source, precompute):
             from thetahat.data.summaries.moments import moments  # many columns do without
 
@@ -100,7 +100,8 @@ class L1Rows:
         )
 
     def _wants_gram(self, source: Source, precompute: Any) -> bool:
-        if precompute is True or not isinstance(source, InMemory):
+        gram = isinstance(precompute, bool | np.bool_) and bool(precompute)
+        if gram or not isinstance(source, InMemory):
             return True
         n, d = source.n_rows, source.n_features
         if source.is_sparse and not self.many and d > WIDEST_SPARSE_GRAM:

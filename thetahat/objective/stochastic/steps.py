@@ -106,7 +106,7 @@ def take(
         steps.multiplier,
         steps.l2,
         steps.l1,
-        steps.fit_intercept,
+        bool(steps.fit_intercept),
         walk.coef,
         carried,
         walk.paid,

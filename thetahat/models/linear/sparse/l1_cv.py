@@ -130,7 +130,7 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
             source, folds, self.fit_intercept, self.positive, self.tol, self.max_iter, watch
         )
         rows = held_out.all_rows()
-        if not isinstance(self.precompute, bool | str):
+        if not isinstance(self.precompute, bool | np.bool_ | str):
             rows = L1Rows(source, intercept=self.fit_intercept, precompute=self.precompute)
         grids = self._grids(rows, l1_ratios)
         errors = held_out.errors(l1_ratios, grids)

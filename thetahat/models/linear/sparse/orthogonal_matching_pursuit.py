@@ -206,7 +206,7 @@ def _by_gram(
     d = source.n_features
     if not isinstance(source, InMemory) or positive:
         who = "reading rows block by block" if not positive else "positive=True"
-        if precompute is False:
+        if not precompute:
             raise CapabilityError(
                 f"OrthogonalMatchingPursuit: {who} needs the Gram matrix, but precompute=False. "
                 "Use precompute='auto'."
