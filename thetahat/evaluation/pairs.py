@@ -253,7 +253,9 @@ def _why_not_rows(
             "groups, or test='corrected_t'."
         )
     name = without[0]
-    start = "compare: test='rows' needs a metric of scikit-learn that is computed from the predictions"
+    start = (
+        "compare: test='rows' needs a metric of scikit-learn that is computed from the predictions"
+    )
     if metric in ("r2", "accuracy") and evaluations[name].known_as[metric] is None:
         return (
             f"{start}, but the score method of model {name!r} is its own and does not return "
