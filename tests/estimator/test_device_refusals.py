@@ -83,16 +83,16 @@ def test_a_score_of_text_for_labels_that_are_numbers_is_refused():
 @pytest.mark.parametrize("device", ["nope", None, 3, "", "numpy", True, torch.float64])
 def test_what_names_no_device_is_refused(device):
     model = th.PCA(2).fit(X)
-    with pytest.raises(th.errors.ParameterError, match="device must be 'cpu'.*Use 'cpu'"):
+    with pytest.raises(th.errors.ParameterError, match=r"device must be 'cpu'.*Use 'cpu'"):
         th.to_device(model, device)
 
 
 def test_devices_without_values_and_absent_devices_are_refused():
     model = th.PCA(2).fit(X)
     for device in ("meta", torch.device("meta")):
-        with pytest.raises(th.errors.CapabilityError, match="no values.*Use 'cpu'"):
+        with pytest.raises(th.errors.CapabilityError, match=r"no values.*Use 'cpu'"):
             th.to_device(model, device)
-    with pytest.raises(th.errors.CapabilityError, match="'cuda:99' is not available.*Use 'cpu'"):
+    with pytest.raises(th.errors.CapabilityError, match=r"'cuda:99' is not available.*Use 'cpu'"):
         th.to_device(model, "cuda:99")
 
 
