@@ -16,6 +16,7 @@ UNBOUNDED = {
     "C": "no penalty, or a hard margin",
     "p": "the Chebyshev distance",
     "radius": "all rows are neighbours",
+    "ccp_alpha": "only the root of a tree is left",
     "n_iter_no_change": "no early stopping",
     "margin": "cells without bounds",
     "max_subsets": "any number of subsets",
