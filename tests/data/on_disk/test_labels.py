@@ -81,7 +81,9 @@ def test_labels_give_the_classes_and_bits_of_memory(tmp_path, suffix, write, mod
     coef, classes = model.fit(X, y).coef_, model.classes_
     model.fit(source)
     assert model.classes_.tolist() == classes.tolist() == sorted(LABELS)
-    np.testing.assert_array_equal(model.coef_, coef)
+    # A few rows in memory may take LinearSVC's compiled run, which rounds otherwise.
+    rounding = 1e-12 if isinstance(model, th.LinearSVC) else 0.0
+    np.testing.assert_allclose(model.coef_, coef, rtol=rounding)
     assert model.score(source) == np.mean(model.predict(source) == y)
     assert set(model.predict(source)) <= set(LABELS)
     np.testing.assert_array_equal(source.arrays()[1], y)
