@@ -12,10 +12,8 @@ from thetahat import _native
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.models.ensemble.forest.growing import BATCH_SECONDS
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
-
-BATCH_SECONDS = 0.25
-"""Approximate time per batch; between batches, time limits and Ctrl-C are checked."""
 
 
 @dataclass(frozen=True)

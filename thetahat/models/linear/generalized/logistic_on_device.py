@@ -23,6 +23,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.devices.logistic import LogisticPass, newton
 from thetahat.mathematics.devices.memory import row_blocks
 from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.models.linear.generalized.logistic_classifier import CLOSE, CLOSER
 from thetahat.models.linear.generalized.logistic_objective import (
     LARGEST_PENALTY,
     strength_and_share,
@@ -31,8 +32,6 @@ from thetahat.models.linear.solver_names import GENERALIZED
 
 NEWTON = {"auto", "newton", "irls", *GENERALIZED}
 """Names of solvers that find the same optimum."""
-CLOSER, CLOSE = 0.01, 0.1
-"""Fractions of ``tol`` at which Newton's method stops, with one score and with several."""
 
 
 def fit(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
