@@ -24,7 +24,7 @@ from thetahat.evaluation.sampling.row_values import RowValues
 from thetahat.evaluation.sampling.several import Several, several
 from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval
 from thetahat.evaluation.statistics.paired import NO_DIFFERENCE, NO_SPREAD
-from thetahat.evaluation.verdicts import sentence_of
+from thetahat.evaluation.verdicts import remarks, sentence_of
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 
@@ -320,7 +320,7 @@ def _pair(
         setting.known(a, b),
         together.pairs,
         least_p=together.pairs * 2.0 ** (1 - setting.design.n_folds) if ranks else 0.0,
-        pooled=pooled,
-        by_ranks=ranks and setting.mean_of(a) < setting.mean_of(b),
     )
+    by_ranks = ranks and setting.mean_of(a) < setting.mean_of(b)
+    sentence += remarks(a, b, setting.metric, pooled, by_ranks)
     return Pair(a, b, test, difference, margin, same, sentence)

@@ -10,27 +10,14 @@ IN_POINTS = ("accuracy", "balanced_accuracy", "precision", "recall", "top_k_accu
 """Prefixes of the names of metrics that are shares of rows, whose differences are in points."""
 
 
-def sentence_of(
-    a: str,
-    b: str,
-    test: HypothesisTest,
-    difference: Interval,
-    margin: float,
-    equivalence: float,
-    metric: str,
-    known: str | None,
-    pairs: int,
-    least_p: float,
-    pooled: tuple[float, float] | None = None,
-    by_ranks: bool = False,
-) -> str:
-    """What the difference, its interval and the two tests mean.
+def remarks(a: str, b: str, metric: str, pooled: tuple[float, float] | None, by_ranks: bool) -> str:
+    """Why the direction of a test can differ from that of the mean scores; empty if it does not.
 
-    `least_p` is the smallest p-value that the test can give here, and `pooled` are the scores of
-    both models over all held-out rows where these differ from the means over the folds. `by_ranks`
-    is whether a is ahead by signed ranks although its mean score is smaller.
+    `pooled` are the scores of both models over all held-out rows where these differ from the means
+    over the folds. `by_ranks` is whether a is ahead by signed ranks although its mean score is
+    smaller.
     """
-    text = _verdict(a, b, test, difference, margin, equivalence, metric, known, pairs, least_p)
+    text = ""
     if pooled is not None:
         text += (
             f" This test compares the {metric} over all held-out rows together, which is "
@@ -45,7 +32,7 @@ def sentence_of(
     return text
 
 
-def _verdict(
+def sentence_of(
     a: str,
     b: str,
     test: HypothesisTest,
@@ -57,6 +44,10 @@ def _verdict(
     pairs: int,
     least_p: float,
 ) -> str:
+    """What the difference, its interval and the two tests mean.
+
+    `least_p` is the smallest p-value that the test can give here.
+    """
     unit, scale = unit_of(metric, known)
     gap, low, high, most = (
         f"{scale * value:.3g}"
