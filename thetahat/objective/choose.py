@@ -44,12 +44,9 @@ from thetahat.mathematics.losses.base import (
     Subdifferentiable,
 )
 from thetahat.mathematics.losses.box_dual import BoxDual
-from thetahat.mathematics.losses.likelihood import Logistic, Poisson
-from thetahat.mathematics.losses.margin import SignLogistic, SquaredHinge
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
 from thetahat.mathematics.losses.residual.squared import Squared
-from thetahat.mathematics.losses.residual.tube import SquaredEpsilonInsensitive
 from thetahat.mathematics.optimizers.by_name import named
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
@@ -96,8 +93,6 @@ MANY_PARAMETERS = 100
 """Parameters of several outputs whose joint Hessian costs more than many gradients."""
 LEAST_PENALTY = 0.01
 """λ·n from which gradients in the metric of the columns need fewer than about 100 steps."""
-BY_PRODUCTS = Logistic | SignLogistic | Poisson | SquaredHinge | SquaredEpsilonInsensitive
-"""Losses whose curvature nearby is about that at θ, so that Newton steps can be long."""
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed for coordinate descent."""
 LARGEST_PROGRAM = 2000
@@ -266,7 +261,7 @@ def _by_outputs(risk: Any) -> tuple[Method, str] | None:
 
 def _by_products(risk: Any) -> tuple[Method, str] | None:
     """Newton's method without a Hessian for sparse rows, if it applies."""
-    if not isinstance(risk.loss, BY_PRODUCTS) or not hasattr(risk, "compiled_newton_cg"):
+    if isinstance(risk.loss, Squared) or not hasattr(risk, "compiled_newton_cg"):
         return None
     return NewtonCG(), "smooth, with sparse rows: products with the Hessian, which is never formed"
 

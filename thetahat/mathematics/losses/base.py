@@ -21,6 +21,7 @@ none of these:
 ``family``              a `Family`: its likelihood gives standard errors and intervals
 ``compiled_as``         a `Compiled`: the number of the loss in the compiled passes
 ``steady_curvature``    Newton steps give leaf values in boosting
+``linear_in_parts``     compiled Newton methods leave this loss to other methods
 ``best_shift``          a `BestShift`: a compiled statistic gives leaf values in boosting
 ``half_logit``          twice the score is a logit
 ``linear_probability``  (1 + z)/2 is read as a probability
@@ -97,6 +98,9 @@ class Loss(Part, ABC):
     steady_curvature: ClassVar[bool] = False
     """Whether the curvature is positive and changes slowly, so that one Newton step comes near
     the minimum."""
+    linear_in_parts: ClassVar[bool] = False
+    """Whether the loss has a slope without curvature somewhere, as in the tails of Huber's. There a
+    local parabola does not predict the minimum."""
     half_logit: ClassVar[bool] = False
     """Whether the best score is half the log odds of the second class."""
     linear_probability: ClassVar[bool] = False

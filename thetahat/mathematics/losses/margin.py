@@ -239,6 +239,7 @@ class ClassHuber(Curved):
     targets = Targets.SIGNS
     link = Link.SIGN
     compiled_as = Compiled(3)
+    linear_in_parts = True
     linear_probability = True
 
     def value(self, y: Array, z: Array) -> Array:

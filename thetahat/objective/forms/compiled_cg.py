@@ -30,6 +30,8 @@ def cg_is_compiled(risk: Any) -> str | None:
         return f"an L2 penalty with alpha > 0; {risk.penalty!r} is not one"
     if not isinstance(loss, Curved) or not loss.convex or compiled(loss) is None:
         return f"a convex curved loss that the kernel knows; {type(loss).__name__} is none"
+    if loss.linear_in_parts:
+        return f"curvature wherever the loss has a slope; {type(loss).__name__} is linear in parts"
     return None if risk.total_weight > 0 else "a row that counts"
 
 

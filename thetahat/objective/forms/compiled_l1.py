@@ -16,8 +16,6 @@ from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved
 from thetahat.mathematics.losses.compiled import compiled
-from thetahat.mathematics.losses.margin import ClassHuber
-from thetahat.mathematics.losses.residual.squared import Huber
 from thetahat.mathematics.optimizers.smooth.newton import NewtonRun
 from thetahat.mathematics.penalties.norms import L1, ElasticNet
 from thetahat.objective.bias_column import BiasColumn
@@ -28,8 +26,6 @@ MOST_ENTRIES = 1 << 24
 """Entries of a dense X up to which a copy in columns is made."""
 MANY = 1 << 17
 """Stored entries of X from which several threads share the gradients of the columns."""
-LINEAR_IN_PARTS = (Huber, ClassHuber)
-"""Losses without curvature where they have a slope: their parabolas may not predict a minimum."""
 
 
 def l1_newton_is_compiled(risk: Any) -> str | None:
@@ -46,7 +42,7 @@ def l1_newton_is_compiled(risk: Any) -> str | None:
     loss = risk.loss
     if not isinstance(loss, Curved) or not loss.convex or compiled(loss) is None:
         return f"a convex curved loss that the kernel knows; {type(loss).__name__} is none"
-    if isinstance(loss, LINEAR_IN_PARTS):
+    if loss.linear_in_parts:
         return f"curvature wherever the loss has a slope; {type(loss).__name__} is linear in parts"
     return None if risk.total_weight > 0 else "a row that counts"
 

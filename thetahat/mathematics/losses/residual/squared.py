@@ -82,6 +82,7 @@ class Huber(Curved, Reweightable):
 
     name = "huber"
     compiled_as = Compiled(6, "delta")
+    linear_in_parts = True
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)
