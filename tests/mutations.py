@@ -197,9 +197,11 @@ def _members(kind):
 
 
 def _has_methods(kind):
+    """Whether a class does something; to list and change its parameters is not enough."""
     return any(
         inspect.isfunction(found) and not name.startswith("_")
         for name, found in _members(kind).items()
+        if name not in ("get_params", "set_params")
     )
 
 
