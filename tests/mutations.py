@@ -122,6 +122,8 @@ class Breaking:
         if inspect.isclass(value):
             broke = self._estimator if hasattr(value, "fit") else self._class
             broke(value)
+        elif isinstance(value, property):
+            setattr(holder, name.rpartition(".")[2], property(self._spoiling(value.fget)))
         elif callable(value):
             fits = name.rpartition(".")[2] in FITTING
             broken = self._misled(value) if fits else self._spoiling(value)
