@@ -12,11 +12,16 @@ demo: $(VENV)/installed
 	$(BIN)/thetahat compare thetahat/data/datasets/abalone.csv --target Class_number_of_rings \
 	    --report demo-output/report.html
 
-test: lint types
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+test: lint
+	$(call pytest_and_mypy,-m "not slow")
 
-test-all: lint types
-	$(BIN)/python -m pytest -n 2
+test-all: lint
+	$(call pytest_and_mypy)
+
+# Types are checked on one core, so the tests need not wait for them.
+define pytest_and_mypy
+	$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest -n 2 $(1); tests=$$?; wait $$types && exit $$tests
+endef
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -122,6 +122,8 @@ class Breaking:
         if inspect.isclass(value):
             broke = self._estimator if hasattr(value, "fit") else self._class
             broke(value)
+        elif isinstance(value, property):
+            setattr(holder, name.rpartition(".")[2], property(self._spoiling(value.fget)))
         elif callable(value):
             fits = name.rpartition(".")[2] in FITTING
             broken = self._misled(value) if fits else self._spoiling(value)
@@ -197,9 +199,11 @@ def _members(kind):
 
 
 def _has_methods(kind):
+    """Whether a class does something; to list and change its parameters is not enough."""
     return any(
         inspect.isfunction(found) and not name.startswith("_")
         for name, found in _members(kind).items()
+        if name not in ("get_params", "set_params")
     )
 
 

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import warnings
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.discovery import all_estimators
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 from sklearn.utils.validation import has_fit_parameter
 
 import thetahat as th
@@ -122,6 +124,13 @@ def fitted(model, x=None, y=None, **options):
     return exact(model).fit(x, targets(model)[: x.shape[0]] if y is None else y, **options)
 
 
+@cache
+def model_of(name):
+    """The estimator fitted to all rows it takes, on two threads; tests read it and leave it."""
+    with th.config(threads=2):
+        return fitted(ESTIMATORS[name])
+
+
 def which(*conditions):
     """The names of the estimators that meet every condition."""
     return [name for name, model in ESTIMATORS.items() if all(met(model) for met in conditions)]
@@ -184,40 +193,81 @@ def beside_the_point(model):
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
 
 
-@parametrize_with_checks(list(ESTIMATORS.values()), expected_failed_checks=beside_the_point)
+def brief(model):
+    """The estimator with few members, as in scikit-learn's own tests of the contract.
+
+    Support vector machines, whose `max_iter` is -1, would make millions of steps on labels that
+    are drawn.
+    """
+    known = model.get_params(deep=False)
+    fewer = {"n_estimators": 10}
+    if "max_leaf_nodes" in known:  # boosting, which has a tree per iteration
+        fewer |= {"max_iter": 10}
+    if known.get("max_iter") == -1:
+        fewer |= {"max_iter": 20_000}
+    return clone(model).set_params(**{key: fewer[key] for key in fewer if key in known})
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning")
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+def test_scikit_learn_contract(name):
+    model = brief(ESTIMATORS[name])
+    found = check_estimator(
+        model, expected_failed_checks=beside_the_point(model), on_skip=None, on_fail=None
+    )
+    assert sum(each["status"] == "passed" for each in found) > 20
+    failed = [each for each in found if each["status"] == "failed"]
+    for each in failed:
+        each["exception"].add_note(f"in {each['check_name']} of {name}")
+    if failed:
+        raise ExceptionGroup("scikit-learn's contract", [each["exception"] for each in failed])
+
+
+def pass_array_checks():
+    """The checks under array dispatch, for a process of its own; how many estimators pass them."""
+    passed = 0
+    warnings.simplefilter("error")
+    for kind in (UserWarning, FutureWarning):
+        warnings.simplefilter("ignore", kind)
+    for model in ESTIMATORS.values():
+        for each, check in estimator_checks_generator(model):
+            if check.func.__name__ in beside_the_point(model):
+                continue
+            if check.func.__name__ == "check_array_api_input":
+                check(each)
+                passed += 1
+    return passed
 
 
 def test_scikit_learn_contract_under_array_dispatch():
     """The checks skipped above: SciPy must be told of array inputs before it is first imported."""
+    code = "from tests import test_conformance as laws; print(laws.pass_array_checks())"
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", __file__, "-k", "check_array_api_input"],
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[1],
         env={**os.environ, "SCIPY_ARRAY_API": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert run.returncode == 0, run.stdout
+    assert run.returncode == 0, run.stderr
     beside = sum("check_array_api_input" in beside_the_point(each) for each in ESTIMATORS.values())
-    assert f"{len(ESTIMATORS) - beside} passed" in run.stdout
+    assert int(run.stdout) == len(ESTIMATORS) - beside
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_same_bits_for_any_number_of_threads(name):
-    answers = []
-    for threads in (1, 2, 3):
+    with th.config(threads=2):
+        expected = answer(model_of(name))
+    for threads in (1, 3):
         with th.config(threads=threads):
-            answers.append(answer(fitted(ESTIMATORS[name])))
-    np.testing.assert_array_equal(answers[0], answers[1])
-    np.testing.assert_array_equal(answers[0], answers[2])
+            np.testing.assert_array_equal(answer(fitted(ESTIMATORS[name])), expected)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_saved_is_loaded(name, tmp_path):
-    model = fitted(ESTIMATORS[name])
+    model = model_of(name)
     th.save(model, tmp_path / "model.theta")
     loaded = th.load(tmp_path / "model.theta")
     np.testing.assert_array_equal(answer(loaded), answer(model))
@@ -228,7 +278,7 @@ def test_saved_is_loaded(name, tmp_path):
 @pytest.mark.parametrize("name", which(takes_new_rows))
 def test_float32_in_float32_out(name):
     model = ESTIMATORS[name]
-    x, y = suited(model, few(model)), few(model, targets(model))
+    x, y = suited(model, few(model)[:1000]), few(model, targets(model))[:1000]
     single = y if takes_labels(model) else y.astype(np.float32)
     small = answer(clone(model).fit(x.astype(np.float32), single), X.astype(np.float32))
     assert small.dtype == np.float32
@@ -244,6 +294,9 @@ def test_sparse_rows_are_refused_by_name(name):
         fitted(ESTIMATORS[name], sp.csr_array(X))
 
 
+KINDS = (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix)
+
+
 def stores_zeros(model):
     """Whether entries that sparse rows do not store are 0, and not missing."""
     return not getattr(model, "_absent_is_missing", False)
@@ -254,11 +307,12 @@ def stores_zeros(model):
 )
 def test_dense_equals_sparse(name):
     model = ESTIMATORS[name]
-    rows = few(model, np.where(X < 0.5, 0.0, X))
-    expected = answer(fitted(model, rows), rows)
-    for kind in (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix):
-        got = answer(fitted(model, kind(rows)), kind(rows))
-        np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-8)
+    thinned = few(model, np.where(X < 0.5, 0.0, X))
+    for kinds, rows in ((KINDS[:1], thinned), (KINDS[1:], thinned[:400])):
+        expected = answer(fitted(model, rows), rows)
+        for kind in kinds:
+            got = answer(fitted(model, kind(rows)), kind(rows))
+            np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", which(has_weights, is_blind_to_order, says_of_new_rows))
@@ -325,12 +379,12 @@ def test_rows_in_blocks_are_refused_by_name(name):
 def test_in_memory_equals_chunked(name):
     model = PREDICTORS[name]
     chunked = exact(model).fit(chunks(model))
-    np.testing.assert_allclose(answer(chunked), answer(fitted(model)), rtol=1e-7)
+    np.testing.assert_allclose(answer(chunked), answer(model_of(name)), rtol=1e-7)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_pickles_and_clones(name):
-    model = fitted(ESTIMATORS[name])
+    model = model_of(name)
     np.testing.assert_array_equal(answer(pickle.loads(pickle.dumps(model))), answer(model))
     assert clone(model).get_params().keys() == model.get_params().keys()
 
@@ -361,7 +415,7 @@ def test_same_parameters_as_scikit_learn(name):
         warnings.simplefilter("ignore")  # scikit-learn's own
         theirs = peer(**parts).fit(X[:300], y)
     attributes = {a for a in vars(theirs) if a.endswith("_") and not a.startswith("_")}
-    assert attributes <= set(dir(fitted(ESTIMATORS[name])))
+    assert attributes <= set(dir(model_of(name)))
 
 
 def by_place(function):
@@ -433,22 +487,24 @@ def test_predictors_in_pipelines_and_searches(name):
     tags = get_tags(model)
     poor = (tags.classifier_tags or tags.regressor_tags).poor_score
     # One column of six explains 0.4: as much as a greedy model takes by default.
-    found = search.fit(few(model), few(model, targets(model)))
+    found = search.fit(few(model)[:1000], few(model, targets(model))[:1000])
     assert found.best_score_ > (-0.01 if poor else 0.3)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_tables_keep_their_names(name):
     import pandas
     import polars
     import pyarrow
 
     columns = [f"c{j}" for j in range(D)]
-    x = suited(ESTIMATORS[name], few(ESTIMATORS[name]))
+    x = np.asfortranarray(suited(ESTIMATORS[name], X[:400]))  # column by column, as in tables
+    y = targets(ESTIMATORS[name])[:400]
     frame = pandas.DataFrame(x, columns=columns)
-    expected = answer(fitted(ESTIMATORS[name]), x)
+    expected = answer(brief(ESTIMATORS[name]).fit(x, y), x)
     for table in (frame, polars.from_pandas(frame), pyarrow.Table.from_pandas(frame)):
-        model = fitted(ESTIMATORS[name], table)
+        model = brief(ESTIMATORS[name]).fit(table, y)
         assert list(model.feature_names_in_) == columns
         got = np.asarray(answer(model, table))
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-10)
@@ -456,7 +512,7 @@ def test_tables_keep_their_names(name):
         return
     wrong = frame.rename(columns={"c1": "other"})
     with pytest.raises(ValueError, match=r"other|c1"):
-        answer(fitted(ESTIMATORS[name], frame), wrong)
+        answer(model, wrong)
 
 
 def gives_tables(model):

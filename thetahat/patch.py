@@ -13,8 +13,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from thetahat.migration.patching import patch_sklearn
-
 USAGE = "usage: python -m thetahat.patch [--list | script.py | -m module] [argument ...]"
 
 
@@ -22,11 +20,11 @@ def main(arguments: Sequence[str]) -> int:
     """Patch scikit-learn, and run the program with its arguments. Cost: that of the program."""
     match list(arguments):
         case ["--list"]:
-            print(patch_sklearn())
+            print(_patch())
         case ["-h" | "--help"]:
             print(f"{__doc__}\n{USAGE}")
         case ["-m", module, *rest]:
-            patch_sklearn()
+            _patch()
             sys.argv = [module, *rest]
             sys.path.insert(0, "")
             runpy.run_module(module, run_name="__main__", alter_sys=True)
@@ -34,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
             if not Path(script).exists():
                 print(f"There is no file {script}. {USAGE}", file=sys.stderr)
                 return 2
-            patch_sklearn()
+            _patch()
             sys.argv = [script, *rest]
             if not Path(script).is_dir():
                 sys.path.insert(0, str(Path(script).resolve().parent))
@@ -43,6 +41,13 @@ def main(arguments: Sequence[str]) -> int:
             print(USAGE, file=sys.stderr)
             return 2
     return 0
+
+
+def _patch() -> object:
+    """What was exchanged. Imported here, because scikit-learn takes seconds to load."""
+    from thetahat.migration.patching import patch_sklearn
+
+    return patch_sklearn()
 
 
 if __name__ == "__main__":

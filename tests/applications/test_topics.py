@@ -36,6 +36,16 @@ def test_the_lasso_is_optimal_under_its_constraint(topics):
     assert np.all(slope[~used] >= -6e-5)
 
 
+def test_the_path_is_optimal_at_every_penalty(topics):
+    """No weight is negative; the slope is −α for topics that are used, at least −α for others."""
+    assert topics.path.min() >= 0
+    for alpha, weights in zip(topics.alphas, topics.path.T, strict=True):
+        slope = topics.X.T @ (topics.X @ weights - topics.y) / len(topics.y)
+        used = weights > 0
+        np.testing.assert_allclose(slope[used], -alpha, rtol=0.05)
+        assert np.all(slope[~used] >= -1.05 * alpha)
+
+
 def test_pursuit_is_least_squares_on_its_topics(topics):
     used = topics.pursuit > 0
     expected, _ = nnls(topics.X[:, used], topics.y)

@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import thetahat as th
 from thetahat.foundation.threads import (
@@ -47,9 +47,18 @@ def blas_threads():
     return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
 
 
-def test_one_thread_inside_and_as_before_outside():
+@pytest.fixture
+def two_threads():
+    """The other tests run with one BLAS thread, which would leave nothing to limit."""
     scipy_linalg()
+    with threadpool_limits(2, "blas"):
+        yield
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_one_thread_inside_and_as_before_outside():
     before = blas_threads()
+    assert set(before) == {2}
     with one_blas_thread():
         assert set(blas_threads()) == {1}
         with one_blas_thread():
@@ -58,12 +67,13 @@ def test_one_thread_inside_and_as_before_outside():
     assert blas_threads() == before
 
 
+@pytest.mark.usefixtures("two_threads")
 def test_other_python_threads_limit_blas_as_well():
     """Also after another thread has set it, which threadpoolctl takes for the owner."""
-    scipy_linalg()
     with one_blas_thread():
         pass
     before, seen = blas_threads(), []
+    assert set(before) == {2}
 
     def look():
         with one_blas_thread():
@@ -76,6 +86,7 @@ def test_other_python_threads_limit_blas_as_well():
     assert seen == [[1] * len(before), before]
 
 
+@pytest.mark.usefixtures("two_threads")
 def test_fits_have_the_same_bits_on_other_python_threads():
     X = np.random.default_rng(0).standard_normal((300, 5))
     found = []
@@ -92,7 +103,13 @@ def test_fits_have_the_same_bits_on_other_python_threads():
 
 def test_scipy_loaded_inside_is_limited_too():
     """In a new process, where nobody has loaded SciPy yet."""
-    run = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", LATE],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "2"},
+    )
     before, inside, after = json.loads(run.stdout)
     assert len(before) <= len(inside)
     assert set(inside) == {1}

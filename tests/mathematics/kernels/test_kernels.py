@@ -215,6 +215,25 @@ def test_matern_is_scikit_learns(nu):
     np.testing.assert_allclose(k.Matern(1.7, nu)(X, Z), Matern(1.7, nu=nu)(X, Z), rtol=1e-10)
 
 
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 4.0])
+def test_rational_quadratic_is_scikit_learns(alpha):
+    from sklearn.gaussian_process.kernels import RationalQuadratic
+
+    peer = RationalQuadratic(length_scale=1.7, alpha=alpha)
+    np.testing.assert_allclose(k.RationalQuadratic(1.7, alpha)(X, Z), peer(X, Z), rtol=1e-12)
+
+
+def test_functions_and_matrices_of_ones_own_give_their_values():
+    whole = k.FromFunction(lambda a, b: pairwise.rbf_kernel(a, b, 0.3))
+    np.testing.assert_array_equal(whole(X, Z), pairwise.rbf_kernel(X, Z, 0.3))
+    pairs = k.FromFunction(lambda x, z: float(x @ z) + 1.0, of_pairs=True)
+    np.testing.assert_allclose(pairs(X, Z), X @ Z.T + 1.0)
+    K = X @ X.T
+    np.testing.assert_array_equal(k.Precomputed().gram(K), K)
+    np.testing.assert_array_equal(k.Precomputed().gram(K, np.array([2, 0])), K[:, [2, 0]])
+    np.testing.assert_array_equal(k.Precomputed().diagonal(K), np.diag(K))
+
+
 def test_four_parametrisations_of_the_gaussian_kernel():
     squares = ((X[:, None] - Z) ** 2).sum(axis=2)
     expected = np.exp(-squares / (2 * 1.5**2))

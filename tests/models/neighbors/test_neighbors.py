@@ -177,6 +177,7 @@ def test_a_function_of_the_users_own():
     own = th.KNeighborsRegressor(metric=gap, metric_params={"power": 2}).fit(X[:60], Y[:60])
     named = th.KNeighborsRegressor(metric="manhattan").fit(X[:60], Y[:60])
     np.testing.assert_allclose(own.predict(NEW), named.predict(NEW))
+    np.testing.assert_allclose(own.kneighbors(NEW)[0], named.kneighbors(NEW)[0] ** 2)
     with pytest.raises(ValueError, match="Use algorithm='brute'"):
         th.NearestNeighbors(metric=gap, algorithm="kd_tree").fit(X)
 

@@ -115,6 +115,9 @@ def test_the_closed_form_of_the_output_layer():
     X, y = waves()
     model = quietly(th.MLPRegressor(hidden_layer_sizes=(30,), random_state=0, max_iter=100), X, y)
     phi = model.transform(X)
+    (V, W1), (a, b) = model.coefs_, model.intercepts_
+    np.testing.assert_allclose(phi, np.maximum(X @ V + a, 0.0), atol=1e-12)
+    np.testing.assert_allclose(phi @ W1[:, 0] + b, model.predict(X), atol=1e-12)
     alpha = 1e-3
     ridge = th.Ridge(alpha=alpha, fit_intercept=False).fit(np.column_stack([phi, np.ones(300)]), y)
     design = np.column_stack([phi, np.ones(300)])

@@ -72,8 +72,9 @@ def test_heights_minimise_the_integrated_squared_error():
 def test_rules_give_the_widths_of_binning(rule):
     x = draw(500)
     width = getattr(th.binning, rule)(x[:, 0])
-    n_bins = th.Histogram(bins=rule).fit(x).n_cells_
-    assert n_bins == np.ceil(np.ptp(x) / width * (1 - 1e-9))
+    model = th.Histogram(bins=rule).fit(x)
+    assert model.n_cells_ == np.ceil(np.ptp(x) / width * (1 - 1e-9))
+    np.testing.assert_allclose(model.bin_edges_[0][[0, -1]], [x.min(), x.max()], rtol=1e-6)
 
 
 def test_product_grid_is_mostly_empty():
