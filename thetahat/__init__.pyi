@@ -183,6 +183,7 @@ from thetahat.models.linear.sparse.orthogonal_mp import orthogonal_mp as orthogo
 from thetahat.models.linear.sparse.orthogonal_mp import orthogonal_mp_gram as orthogonal_mp_gram
 from thetahat.models.linear.stochastic.perceptron import Perceptron as Perceptron
 from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SGDClassifier
+from thetahat.models.linear.stochastic.sgd_one_class_svm import SGDOneClassSVM as SGDOneClassSVM
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.manifold.classical_mds import ClassicalMDS as ClassicalMDS
 from thetahat.models.manifold.isomap import Isomap as Isomap
@@ -413,6 +414,7 @@ __all__ = [
     "RidgeClassifierCV",
     "RobustRegressor",
     "SGDClassifier",
+    "SGDOneClassSVM",
     "SGDRegressor",
     "SVC",
     "SVR",

@@ -207,6 +207,7 @@ _BY_MODULE = {
     "thetahat.models.linear.least_squares.ridge_cv": ("RidgeCV",),
     "thetahat.models.linear.robust.robust_regressor": ("RobustRegressor",),
     "thetahat.models.linear.stochastic.sgd_classifier": ("SGDClassifier",),
+    "thetahat.models.linear.stochastic.sgd_one_class_svm": ("SGDOneClassSVM",),
     "thetahat.models.linear.stochastic.sgd_regressor": ("SGDRegressor",),
     "thetahat.models.linear.least_squares.total_least_squares": ("TotalLeastSquares",),
     "thetahat.models.linear.least_squares.noise_reweighted": ("NoiseReweightedRegression",),
