@@ -89,6 +89,7 @@ from thetahat.models.decomposition.principal.random_projection import GaussianRa
 from thetahat.models.decomposition.principal.random_projection import SparseRandomProjection as SparseRandomProjection
 from thetahat.models.decomposition.principal.random_projection import johnson_lindenstrauss_min_dim as johnson_lindenstrauss_min_dim
 from thetahat.models.decomposition.principal.truncated_svd import TruncatedSVD as TruncatedSVD
+from thetahat.models.decomposition.sparse_coder import SparseCoder as SparseCoder
 from thetahat.models.density.density_forest import DensityForest as DensityForest
 from thetahat.models.density.density_tree import DensityTree as DensityTree
 from thetahat.models.density.histogram.histogram import Histogram as Histogram
@@ -422,6 +423,7 @@ __all__ = [
     "ShrunkCovariance",
     "SimilarityFeatures",
     "SoftKMeans",
+    "SparseCoder",
     "SparseRandomProjection",
     "SpectralClustering",
     "SpectralEmbedding",

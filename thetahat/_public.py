@@ -89,6 +89,7 @@ _BY_MODULE = {
     "thetahat.models.decomposition.mini_batch_dictionary_learning": (
         "MiniBatchDictionaryLearning",
     ),
+    "thetahat.models.decomposition.sparse_coder": ("SparseCoder",),
     "thetahat.models.decomposition.factors.factor_analysis": ("FactorAnalysis",),
     "thetahat.models.decomposition.factors.fast_ica": ("FastICA",),
     "thetahat.models.decomposition.factors.latent_dirichlet_allocation": (
