@@ -80,6 +80,7 @@ from thetahat.models.decomposition.dictionary_learning import DictionaryLearning
 from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
 from thetahat.models.decomposition.factors.fast_ica import FastICA as FastICA
 from thetahat.models.decomposition.factors.latent_dirichlet_allocation import LatentDirichletAllocation as LatentDirichletAllocation
+from thetahat.models.decomposition.factors.mini_batch_nmf import MiniBatchNMF as MiniBatchNMF
 from thetahat.models.decomposition.factors.nmf import NMF as NMF
 from thetahat.models.decomposition.mini_batch_dictionary_learning import MiniBatchDictionaryLearning as MiniBatchDictionaryLearning
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
@@ -369,6 +370,7 @@ __all__ = [
     "MinCovDet",
     "MiniBatchDictionaryLearning",
     "MiniBatchKMeans",
+    "MiniBatchNMF",
     "MonomialExpansion",
     "MultiTaskElasticNet",
     "MultiTaskLasso",

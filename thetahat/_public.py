@@ -95,6 +95,7 @@ _BY_MODULE = {
     "thetahat.models.decomposition.factors.latent_dirichlet_allocation": (
         "LatentDirichletAllocation",
     ),
+    "thetahat.models.decomposition.factors.mini_batch_nmf": ("MiniBatchNMF",),
     "thetahat.models.decomposition.factors.nmf": ("NMF",),
     "thetahat.models.decomposition.principal.incremental_pca": ("IncrementalPCA",),
     "thetahat.models.decomposition.principal.pca": ("PCA",),

@@ -20,10 +20,10 @@ from thetahat.models.decomposition.coded_rows import CodedRows
 class SparseCoder(CodedRows):
     """Sparse codes of rows as combinations of few atoms of a given dictionary.
 
-    Formula: U = argmin ½‖X − UD‖² + alpha·‖U‖₁ ("lasso_lars", "lasso_cd"), or a greedy choice of few
-    atoms per row ("omp", "lars"), or sign(XDᵀ)·[|XDᵀ| − alpha]₊ ("threshold"). Nothing is learned
-    from the rows: with a dictionary, `transform` works without `fit`. `DictionaryLearning` finds a
-    dictionary.
+    Formula: U = argmin ½‖X − UD‖² + alpha·‖U‖₁ ("lasso_lars", "lasso_cd"), or a greedy choice of
+    few atoms per row ("omp", "lars"), or sign(XDᵀ)·[|XDᵀ| − alpha]₊ ("threshold"). Nothing is
+    learned from the rows: with a dictionary, `transform` works without `fit`. `DictionaryLearning`
+    finds a dictionary.
 
     Cost: O(n k (d + s)) for k atoms and codes with s non-zeros, with rows coded in parallel, and
     O(k²) memory besides the codes.
@@ -112,7 +112,7 @@ class SparseCoder(CodedRows):
         atoms = numbers(self.dictionary, "dictionary", "SparseCoder")
         if atoms.ndim != 2 or not atoms.size:
             raise ParameterError(
-                f"SparseCoder: dictionary has shape {atoms.shape}, but it must have two dimensions, "
-                "with one row per atom and at least one atom. Pass an array of shape (k, d)."
+                f"SparseCoder: dictionary has shape {atoms.shape}, but it must have two "
+                "dimensions, one row per atom and at least one atom. Pass an array of shape (k, d)."
             )
         return atoms

@@ -272,13 +272,13 @@ class StochasticDescent:
 
     def _orders(self, block: Block, random: np.random.Generator, epochs: int = 1) -> Array:
         """The rows of a block in the order of their visit, for each epoch; none of weight 0."""
-        everyone = block.weight is None or block.weight.all()
-        there = np.arange(block.n_rows) if everyone else np.flatnonzero(block.weight)
+        weight, n = block.weight, block.n_rows
+        there = np.arange(n) if weight is None else np.flatnonzero(weight)
         if not self.shuffle:
             return there if epochs == 1 else np.tile(there, epochs)
         orders = np.empty(epochs * there.size, dtype=np.int64)
         _native.shuffled_rows(random.integers(1 << 63, size=epochs, dtype=np.uint64), orders)
-        return orders if everyone else there[orders]
+        return orders if there.size == n else there[orders]
 
     def _loss_at_zero(self, walk: Walk, y: Array, weight: Array | None) -> float:
         """Σ w·ℓ of predicting 0."""
