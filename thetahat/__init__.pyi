@@ -169,7 +169,9 @@ from thetahat.models.linear.margin.linear_svc import LinearSVC as LinearSVC
 from thetahat.models.linear.margin.linear_svr import LinearSVR as LinearSVR
 from thetahat.models.linear.robust.huber_regressor import HuberRegressor as HuberRegressor
 from thetahat.models.linear.robust.quantile_regressor import QuantileRegressor as QuantileRegressor
+from thetahat.models.linear.robust.ransac_regressor import RANSACRegressor as RANSACRegressor
 from thetahat.models.linear.robust.robust_regressor import RobustRegressor as RobustRegressor
+from thetahat.models.linear.robust.theil_sen_regressor import TheilSenRegressor as TheilSenRegressor
 from thetahat.models.linear.sparse.best_subset import BestSubset as BestSubset
 from thetahat.models.linear.sparse.elastic_net import ElasticNet as ElasticNet
 from thetahat.models.linear.sparse.elastic_net_cv import ElasticNetCV as ElasticNetCV
@@ -404,6 +406,7 @@ __all__ = [
     "PrototypeClassifier",
     "QuadraticDiscriminantAnalysis",
     "QuantileRegressor",
+    "RANSACRegressor",
     "RBFSampler",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
@@ -436,6 +439,7 @@ __all__ = [
     "StructuredSVM",
     "TSNE",
     "TableVectorizer",
+    "TheilSenRegressor",
     "TotalLeastSquares",
     "TransductiveSVM",
     "TransformedResponseRegressor",
