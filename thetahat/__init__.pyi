@@ -147,6 +147,7 @@ from thetahat.models.kernel.support.nu_svr import NuSVR as NuSVR
 from thetahat.models.kernel.support.one_class_svm import OneClassSVM as OneClassSVM
 from thetahat.models.kernel.support.svc import SVC as SVC
 from thetahat.models.kernel.support.svr import SVR as SVR
+from thetahat.models.linear.bayesian.ard_regression import ARDRegression as ARDRegression
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge as BayesianRidge
 from thetahat.models.linear.generalized.gamma_regressor import GammaRegressor as GammaRegressor
@@ -266,6 +267,7 @@ from thetahat import theory as theory
 __version__: str
 
 __all__ = [
+    "ARDRegression",
     "AdaBoostClassifier",
     "AdaBoostRegressor",
     "AgglomerativeClustering",

@@ -174,6 +174,7 @@ _BY_MODULE = {
     "thetahat.models.kernel.support.one_class_svm": ("OneClassSVM",),
     "thetahat.models.kernel.support.svc": ("SVC",),
     "thetahat.models.kernel.support.svr": ("SVR",),
+    "thetahat.models.linear.bayesian.ard_regression": ("ARDRegression",),
     "thetahat.models.linear.bayesian.bayesian_linear_regression": ("BayesianLinearRegression",),
     "thetahat.models.linear.bayesian.bayesian_ridge": ("BayesianRidge",),
     "thetahat.models.linear.margin.best_halfspace": ("best_halfspace",),
