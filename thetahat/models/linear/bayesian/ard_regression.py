@@ -131,7 +131,7 @@ class ARDRegression(Credible, WatchedSolver, OneTargetRegressor):
             "Use Lasso, which needs no covariance.",
         )
         about = moments(source)
-        variance = float(about.covariance()[d, d])
+        variance = float(about.in_data_units()[d, d]) / about.weight
         about = about if self.fit_intercept else about.about_zero()
         scatter, x_mean, y_mean = about.in_data_units(), about.x_mean, about.y_mean
         evidence = RelevanceEvidence(

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from thetahat.data.in_memory import InMemory
 from thetahat.foundation.precision import EPSILON
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.objective.robust.row_subsets import planes_through, random_subsets
+
+MOST_AT_ONCE = 32
+"""Number of planes whose residuals are computed in one product."""
+ENTRIES = 1 << 20
+"""Number of residuals that are computed in one product."""
 
 
 @dataclass
@@ -89,3 +97,39 @@ def r2(y: Array, predicted: Array) -> float:
     constant = np.where(left == 0, 1.0, 0.0)
     share = np.divide(left, total, out=np.zeros_like(left), where=total > 0)
     return float(np.mean(np.where(total > 0, 1.0 - share, constant)))
+
+
+def try_planes(
+    source: InMemory,
+    search: Consensus,
+    random: np.random.Generator,
+    losses: Callable[[Array, Array], Array],
+    *,
+    intercept: bool,
+) -> None:
+    """Judge planes through random subsets, several of which are computed at a time."""
+    y = np.asarray(source.y, dtype=np.float64)
+    A = source.X.astype(np.float64)
+    if intercept:
+        A = np.column_stack([np.ones(len(A)), A])
+    for count in _growing(search, max(1, ENTRIES // y.size)):
+        subsets = random_subsets(search.n_rows, search.size, count, random)
+        with one_blas_thread():
+            planes = planes_through(A, y, subsets)
+            predicted = [A @ plane for plane in planes] if y.ndim == 2 else list(planes @ A.T)
+        for values in predicted:
+            if search.is_over or not search.begin():
+                return
+
+            def score(rows: Array, values: Array = values) -> float:
+                return r2(y[rows], values[rows])
+
+            search.judge(losses(y, values), score)
+
+
+def _growing(search: Consensus, most: int) -> Iterator[int]:
+    """Numbers of trials to compute at once: few at first, because few may be enough."""
+    count = 2
+    while not search.is_over:
+        yield int(max(1, min(count, most, search.max_trials - search.trials)))
+        count = min(2 * count, MOST_AT_ONCE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
@@ -22,7 +22,6 @@ from thetahat.estimator.parameters import Range, at_least, fraction, none, one_o
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
-from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.metadata_routing import (
     routed,
@@ -30,15 +29,11 @@ from thetahat.models.ensemble.combination.metadata_routing import (
     rows_of_params,
 )
 from thetahat.models.linear.least_squares.linear_regression import LinearRegression
-from thetahat.models.linear.robust.consensus import Consensus, r2
-from thetahat.objective.robust.row_subsets import planes_through, random_subsets
+from thetahat.models.linear.robust.consensus import Consensus, try_planes
+from thetahat.objective.robust.row_subsets import random_subsets
 
 _infinite = Range(lambda value: value == math.inf, "infinity")
 _function = Range(callable, "a function")
-MOST_AT_ONCE = 32
-"""Number of planes whose residuals are computed in one product."""
-ENTRIES = 1 << 20
-"""Number of residuals that are computed in one product."""
 
 
 @with_parameters
@@ -194,7 +189,7 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
         given = self._given(learner, source, params)
         search = self._search(learner, source)
         if self._solves_planes(learner, source, given):
-            self._try_planes(source, search, random, learner.fit_intercept)
+            try_planes(source, search, random, self._losses, intercept=learner.fit_intercept)
         else:
             self._try_models(learner, source, search, random, given)
         self.n_trials_, self.inlier_mask_ = search.trials, self._inliers(search)
@@ -274,27 +269,6 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
             and self.is_data_valid is None
             and self.is_model_valid is None
         )
-
-    def _try_planes(
-        self, source: InMemory, search: Consensus, random: np.random.Generator, intercept: bool
-    ) -> None:
-        """Planes through random subsets, several at a time."""
-        y = np.asarray(source.y, dtype=np.float64)
-        A = source.X.astype(np.float64)
-        if intercept:
-            A = np.column_stack([np.ones(len(A)), A])
-        for count in _growing(search, max(1, ENTRIES // y.size)):
-            subsets = random_subsets(search.n_rows, search.size, count, random)
-            with one_blas_thread():
-                planes = planes_through(A, y, subsets)
-                predicted = [A @ plane for plane in planes] if y.ndim == 2 else list(planes @ A.T)
-            for values in predicted:
-                if search.is_over or not search.begin():
-                    return
-                search.judge(
-                    self._losses(y, values),
-                    lambda rows, values=values: r2(y[rows], values[rows]),  # type: ignore[misc]
-                )
 
     def _try_models(
         self,
@@ -401,11 +375,3 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
         mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit", callee="score")
         mapping.add(caller="score", callee="score").add(caller="predict", callee="predict")
         return MetadataRouter(owner=self).add(estimator=self._learner(), method_mapping=mapping)
-
-
-def _growing(search: Consensus, most: int) -> Iterator[int]:
-    """Numbers of trials to compute at once: few at first, because few may be enough."""
-    count = 2
-    while not search.is_over:
-        yield int(max(1, min(count, most, search.max_trials - search.trials)))
-        count = min(2 * count, MOST_AT_ONCE)
