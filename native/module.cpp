@@ -26,6 +26,8 @@
     X(dual_coordinates) \
     X(plane_weights) \
     X(sgd_epoch) \
+    X(sgd_epochs) \
+    X(shuffled_rows) \
     /* factors */ \
     X(contrast_values) \
     X(divergence_rows) \

@@ -80,6 +80,7 @@ from thetahat.models.decomposition.dictionary_learning import DictionaryLearning
 from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
 from thetahat.models.decomposition.factors.fast_ica import FastICA as FastICA
 from thetahat.models.decomposition.factors.latent_dirichlet_allocation import LatentDirichletAllocation as LatentDirichletAllocation
+from thetahat.models.decomposition.factors.mini_batch_nmf import MiniBatchNMF as MiniBatchNMF
 from thetahat.models.decomposition.factors.nmf import NMF as NMF
 from thetahat.models.decomposition.mini_batch_dictionary_learning import MiniBatchDictionaryLearning as MiniBatchDictionaryLearning
 from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
@@ -89,6 +90,7 @@ from thetahat.models.decomposition.principal.random_projection import GaussianRa
 from thetahat.models.decomposition.principal.random_projection import SparseRandomProjection as SparseRandomProjection
 from thetahat.models.decomposition.principal.random_projection import johnson_lindenstrauss_min_dim as johnson_lindenstrauss_min_dim
 from thetahat.models.decomposition.principal.truncated_svd import TruncatedSVD as TruncatedSVD
+from thetahat.models.decomposition.sparse_coder import SparseCoder as SparseCoder
 from thetahat.models.density.density_forest import DensityForest as DensityForest
 from thetahat.models.density.density_tree import DensityTree as DensityTree
 from thetahat.models.density.histogram.histogram import Histogram as Histogram
@@ -145,6 +147,7 @@ from thetahat.models.kernel.support.nu_svr import NuSVR as NuSVR
 from thetahat.models.kernel.support.one_class_svm import OneClassSVM as OneClassSVM
 from thetahat.models.kernel.support.svc import SVC as SVC
 from thetahat.models.kernel.support.svr import SVR as SVR
+from thetahat.models.linear.bayesian.ard_regression import ARDRegression as ARDRegression
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge as BayesianRidge
 from thetahat.models.linear.generalized.gamma_regressor import GammaRegressor as GammaRegressor
@@ -167,7 +170,9 @@ from thetahat.models.linear.margin.linear_svc import LinearSVC as LinearSVC
 from thetahat.models.linear.margin.linear_svr import LinearSVR as LinearSVR
 from thetahat.models.linear.robust.huber_regressor import HuberRegressor as HuberRegressor
 from thetahat.models.linear.robust.quantile_regressor import QuantileRegressor as QuantileRegressor
+from thetahat.models.linear.robust.ransac_regressor import RANSACRegressor as RANSACRegressor
 from thetahat.models.linear.robust.robust_regressor import RobustRegressor as RobustRegressor
+from thetahat.models.linear.robust.theil_sen_regressor import TheilSenRegressor as TheilSenRegressor
 from thetahat.models.linear.sparse.best_subset import BestSubset as BestSubset
 from thetahat.models.linear.sparse.elastic_net import ElasticNet as ElasticNet
 from thetahat.models.linear.sparse.elastic_net_cv import ElasticNetCV as ElasticNetCV
@@ -183,6 +188,7 @@ from thetahat.models.linear.sparse.orthogonal_mp import orthogonal_mp as orthogo
 from thetahat.models.linear.sparse.orthogonal_mp import orthogonal_mp_gram as orthogonal_mp_gram
 from thetahat.models.linear.stochastic.perceptron import Perceptron as Perceptron
 from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SGDClassifier
+from thetahat.models.linear.stochastic.sgd_one_class_svm import SGDOneClassSVM as SGDOneClassSVM
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.manifold.classical_mds import ClassicalMDS as ClassicalMDS
 from thetahat.models.manifold.isomap import Isomap as Isomap
@@ -261,6 +267,7 @@ from thetahat import theory as theory
 __version__: str
 
 __all__ = [
+    "ARDRegression",
     "AdaBoostClassifier",
     "AdaBoostRegressor",
     "AgglomerativeClustering",
@@ -367,6 +374,7 @@ __all__ = [
     "MinCovDet",
     "MiniBatchDictionaryLearning",
     "MiniBatchKMeans",
+    "MiniBatchNMF",
     "MonomialExpansion",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
@@ -400,6 +408,7 @@ __all__ = [
     "PrototypeClassifier",
     "QuadraticDiscriminantAnalysis",
     "QuantileRegressor",
+    "RANSACRegressor",
     "RBFSampler",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
@@ -413,6 +422,7 @@ __all__ = [
     "RidgeClassifierCV",
     "RobustRegressor",
     "SGDClassifier",
+    "SGDOneClassSVM",
     "SGDRegressor",
     "SVC",
     "SVR",
@@ -420,6 +430,7 @@ __all__ = [
     "ShrunkCovariance",
     "SimilarityFeatures",
     "SoftKMeans",
+    "SparseCoder",
     "SparseRandomProjection",
     "SpectralClustering",
     "SpectralEmbedding",
@@ -430,6 +441,7 @@ __all__ = [
     "StructuredSVM",
     "TSNE",
     "TableVectorizer",
+    "TheilSenRegressor",
     "TotalLeastSquares",
     "TransductiveSVM",
     "TransformedResponseRegressor",

@@ -310,8 +310,12 @@ def kink_newton(*arguments: Any) -> tuple[float, float, float, float, int, int]:
 def newton_direction(hessian: FloatArray, gradient: FloatArray, least: float) -> bool: ...
 def sgd_epoch(*arguments: Any) -> float:
     """x (or data, indices, indptr, n_columns), y, weight, order, rates, loss, knee, rule,
-    multiplier, l2, l1, intercept, coef, carried, paid, average, average_from."""
+    multiplier, l2, l1, level, intercept, coef, carried, paid, average, average_from."""
 
+def sgd_epochs(*arguments: Any) -> int:
+    """As sgd_epoch, and visits, mass, tolerance, patience, progress."""
+
+def shuffled_rows(seeds: NDArray[Any], orders: NDArray[Any]) -> None: ...
 def dual_epochs(*arguments: Any) -> float:
     """x (or data, indices, indptr, n_columns), y, share, lower, upper, kink, curvature, penalty,
     constant, offset, beta, theta, seed, epochs, tolerance."""

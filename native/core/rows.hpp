@@ -157,7 +157,7 @@ class Shuffler {
   public:
     explicit Shuffler(std::uint64_t seed) : state(seed) {}
 
-    void shuffle(std::size_t *places, std::size_t count) {
+    template <typename Place> void shuffle(Place *places, std::size_t count) {
         for (std::size_t i = count; i > 1; --i)
             std::swap(places[i - 1], places[next() % i]);
     }

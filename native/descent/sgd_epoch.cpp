@@ -1,8 +1,9 @@
 // One pass of stochastic gradient descent over given rows, for a linear prediction z = xᵀw + b:
 //
-//     w ← max(0, 1 − η l2)·w − η m ℓ′(y, z)·x,     b ← b − η m ℓ′(y, z)
+//     w ← max(0, 1 − η l2)·w − η m ℓ′(y, z)·x,     b ← b − η m ℓ′(y, z) − η·level
 //
-// with a rate η per visit and m = multiplier × the weight of the row. Then every non-zero feature
+// with a rate η per visit and m = multiplier × the weight of the row; `level` is the slope of the
+// objective in b beside the losses (ν of a one-class machine). Then every non-zero feature
 // of x is moved towards 0 by the L1 penalty that is due. The passive-aggressive rules use the step
 // min(η, ℓ/‖x‖²) or ℓ/(‖x‖² + 1/(2η)) instead of η|ℓ′|.
 //
@@ -15,11 +16,12 @@
 // One thread visits the rows in the given order, so the bits are a function of the arguments. Dense
 // and sparse rows differ only in the order of the additions of xᵀw. Returns Σ mℓ, each at the
 // parameters before its step; a raw prediction that is not finite ends the pass, and NaN is
-// returned.
+// returned. Several passes in one call stop by the rule of their objective.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "core/rows.hpp"
@@ -48,7 +50,7 @@ Pull evaluate(int loss, double knee, double y, double z) {
 
 struct Settings {
     int loss, rule;
-    double knee, multiplier, l2, l1;
+    double knee, multiplier, l2, l1, level;
     bool intercept;
 };
 
@@ -56,11 +58,15 @@ struct Settings {
 // sums, and the number of rows that have moved w.
 enum Carried : int { b_, due_, b_sum_, count_, moves_, n_carried };
 
+// The progress of several passes: the mean loss, the best, last and previous objective, the passes
+// since it last fell by the tolerance, and whether these are too many.
+enum Progress : int { loss_, best_, last_, gap_, idle_, done_, n_progress };
+
 template <typename Rows>
-double walk(const Rows &rows, Vector<const double> targets, Vector<const double> weights,
-            Vector<const std::int64_t> order, Vector<const double> rates, const Settings &set,
-            Vector<double> coef, Vector<double> carried, Vector<double> paid,
-            Vector<double> average, std::size_t average_from) {
+void check(const Rows &rows, Vector<const double> targets, Vector<const double> weights,
+           Vector<const std::int64_t> order, Vector<const double> rates, const Settings &set,
+           Vector<double> coef, Vector<double> carried, Vector<double> paid,
+           Vector<double> average) {
     const std::size_t d = rows.n_columns(), visits = order.shape(0);
     require(targets.shape(0) == rows.n_rows(), "y must have one entry per row");
     require(weights.shape(0) == 0 || weights.shape(0) == rows.n_rows(),
@@ -79,11 +85,18 @@ double walk(const Rows &rows, Vector<const double> targets, Vector<const double>
     for (std::size_t i = 0; i < visits; ++i)
         furthest = std::max(furthest, static_cast<std::uint64_t>(visit[i]));
     require(visits == 0 || furthest < rows.n_rows(), "order names a row that is not there");
-    const double *y = targets.data(), *w = weights.data(), *rate = rates.data();
+}
+
+// One pass over `visits` rows, without checks.
+template <typename Rows>
+double pass(const Rows &rows, const double *y, Vector<const double> weights,
+            const std::int64_t *visit, const double *rate, std::size_t visits, const Settings &set,
+            Vector<double> coef, Vector<double> carried, Vector<double> paid,
+            Vector<double> average, std::size_t average_from) {
+    const std::size_t d = rows.n_columns();
+    const double *w = weights.data();
     double *owner = coef.data(), *kept = carried.data(), *sum = average.data(), *had = paid.data();
     const bool weighted = weights.shape(0) != 0, averaged = average.shape(0) != 0;
-
-    nb::gil_scoped_release unlocked;
     std::vector<double> moving(owner, owner + d), lag(averaged ? d : 0, 0.0);
     double *v = moving.data(), *u = lag.data();
     double s = 1.0, s_sum = 0.0, total = 0.0;
@@ -145,6 +158,8 @@ double walk(const Rows &rows, Vector<const double> targets, Vector<const double>
             if (set.intercept)
                 b += step;
         }
+        if (set.intercept)
+            b -= eta * set.level;
         if (set.l1 > 0.0) {
             due += eta * set.l1;
             // Zeros are skipped, so that dense rows behave like sparse rows with the same numbers.
@@ -170,24 +185,126 @@ double walk(const Rows &rows, Vector<const double> targets, Vector<const double>
     return total;
 }
 
+template <typename Rows>
+double walk(const Rows &rows, Vector<const double> targets, Vector<const double> weights,
+            Vector<const std::int64_t> order, Vector<const double> rates, const Settings &set,
+            Vector<double> coef, Vector<double> carried, Vector<double> paid,
+            Vector<double> average, std::size_t average_from) {
+    check(rows, targets, weights, order, rates, set, coef, carried, paid, average);
+    nb::gil_scoped_release unlocked;
+    return pass(rows, targets.data(), weights, order.data(), rates.data(), order.shape(0), set,
+                coef, carried, paid, average, average_from);
+}
+
+// Orders of 0, …, n − 1, one for each seed and after one another in `orders`.
+void shuffled_rows(Vector<const std::uint64_t> seeds, Vector<std::int64_t> orders) {
+    const std::size_t count = seeds.shape(0);
+    require(count > 0 && orders.shape(0) % count == 0, "orders must have n entries per seed");
+    const std::size_t n = orders.shape(0) / count;
+    const std::uint64_t *seed = seeds.data();
+    std::int64_t *order = orders.data();
+
+    nb::gil_scoped_release unlocked;
+    for (std::size_t number = 0; number < count; ++number, order += n) {
+        std::iota(order, order + n, std::int64_t{0});
+        Shuffler(seed[number]).shuffle(order, n);
+    }
+}
+
+// Passes over consecutive parts of `order`, each of `visits` rows of total weight `mass`, until the
+// objective has not fallen by `tolerance` for `patience` passes. Returns the number of passes.
+template <typename Rows>
+std::size_t passes(const Rows &rows, Vector<const double> targets, Vector<const double> weights,
+                   Vector<const std::int64_t> order, Vector<const double> rates,
+                   const Settings &set, Vector<double> coef, Vector<double> carried,
+                   Vector<double> paid, Vector<double> average, std::size_t average_from,
+                   std::size_t visits, double mass, double tolerance, double patience,
+                   Vector<double> progress) {
+    check(rows, targets, weights, order, rates, set, coef, carried, paid, average);
+    require(visits > 0 && order.shape(0) % visits == 0, "order must hold whole passes");
+    require(progress.shape(0) == n_progress, "progress must have 6 entries");
+    const std::size_t d = rows.n_columns(), count = order.shape(0) / visits;
+    const double *w = coef.data();
+    double *at = progress.data();
+    const bool averaged = average.shape(0) != 0;
+
+    nb::gil_scoped_release unlocked;
+    for (std::size_t number = 0; number < count; ++number) {
+        const std::size_t begin = number * visits;
+        const double total =
+            pass(rows, targets.data(), weights, order.data() + begin, rates.data() + begin, visits,
+                 set, coef, carried, paid, average, average_from - std::min(average_from, begin));
+        double squares = 0.0, sizes = 0.0;
+        for (std::size_t j = 0; j < d; ++j) {
+            squares += w[j] * w[j];
+            sizes += std::abs(w[j]);
+        }
+        const double loss = total / mass, b = carried.data()[b_];
+        if (!std::isfinite(loss) || !std::isfinite(sizes) || !std::isfinite(b)) {
+            at[loss_] = std::numeric_limits<double>::infinity();
+            return number + 1;
+        }
+        at[loss_] = averaged ? std::max(loss, at[loss_]) : loss;
+        const double objective = loss + 0.5 * set.l2 * squares + set.l1 * sizes + set.level * b;
+        at[gap_] = std::abs(at[last_] - objective);
+        at[last_] = objective;
+        if (std::isnan(tolerance))
+            continue; // all passes are wanted
+        at[idle_] = objective > at[best_] - tolerance ? at[idle_] + 1.0 : 0.0;
+        at[best_] = std::min(at[best_], objective);
+        if (at[idle_] >= patience) {
+            at[done_] = 1.0;
+            return number + 1;
+        }
+    }
+    return count;
+}
+
 } // namespace
 
 void bind_sgd_epoch(nb::module_ &module) {
     bind_for_rows<Vector<const double>, Vector<const double>, Vector<const std::int64_t>,
-                  Vector<const double>, int, double, int, double, double, double, bool,
+                  Vector<const double>, int, double, int, double, double, double, double, bool,
                   Vector<double>, Vector<double>, Vector<double>, Vector<double>, std::size_t>(
         module, "sgd_epoch",
         [](const auto &rows, Vector<const double> y, Vector<const double> weight,
            Vector<const std::int64_t> order, Vector<const double> rates, int loss, double knee,
-           int rule, double multiplier, double l2, double l1, bool intercept, auto... state) {
-            const Settings settings{loss, rule, knee, multiplier, l2, l1, intercept};
+           int rule, double multiplier, double l2, double l1, double level, bool intercept,
+           auto... state) {
+            const Settings settings{loss, rule, knee, multiplier, l2, l1, level, intercept};
             return walk(rows, y, weight, order, rates, settings, state...);
         },
         nb::arg("y").noconvert(), nb::arg("weight").noconvert(), nb::arg("order").noconvert(),
         nb::arg("rates").noconvert(), nb::arg("loss"), nb::arg("knee"), nb::arg("rule"),
-        nb::arg("multiplier"), nb::arg("l2"), nb::arg("l1"), nb::arg("intercept"),
+        nb::arg("multiplier"), nb::arg("l2"), nb::arg("l1"), nb::arg("level"), nb::arg("intercept"),
         nb::arg("coef").noconvert(), nb::arg("carried").noconvert(), nb::arg("paid").noconvert(),
         nb::arg("average").noconvert(), nb::arg("average_from"));
+}
+
+void bind_shuffled_rows(nb::module_ &module) {
+    module.def("shuffled_rows", &shuffled_rows, nb::arg("seeds").noconvert(),
+               nb::arg("orders").noconvert());
+}
+
+void bind_sgd_epochs(nb::module_ &module) {
+    bind_for_rows<Vector<const double>, Vector<const double>, Vector<const std::int64_t>,
+                  Vector<const double>, int, double, int, double, double, double, double, bool,
+                  Vector<double>, Vector<double>, Vector<double>, Vector<double>, std::size_t,
+                  std::size_t, double, double, double, Vector<double>>(
+        module, "sgd_epochs",
+        [](const auto &rows, Vector<const double> y, Vector<const double> weight,
+           Vector<const std::int64_t> order, Vector<const double> rates, int loss, double knee,
+           int rule, double multiplier, double l2, double l1, double level, bool intercept,
+           auto... state) {
+            const Settings settings{loss, rule, knee, multiplier, l2, l1, level, intercept};
+            return passes(rows, y, weight, order, rates, settings, state...);
+        },
+        nb::arg("y").noconvert(), nb::arg("weight").noconvert(), nb::arg("order").noconvert(),
+        nb::arg("rates").noconvert(), nb::arg("loss"), nb::arg("knee"), nb::arg("rule"),
+        nb::arg("multiplier"), nb::arg("l2"), nb::arg("l1"), nb::arg("level"), nb::arg("intercept"),
+        nb::arg("coef").noconvert(), nb::arg("carried").noconvert(), nb::arg("paid").noconvert(),
+        nb::arg("average").noconvert(), nb::arg("average_from"), nb::arg("visits"), nb::arg("mass"),
+        nb::arg("tolerance"), nb::arg("patience"), nb::arg("progress").noconvert());
 }
 
 } // namespace thetahat

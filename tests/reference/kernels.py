@@ -148,7 +148,7 @@ def sgd_losses(loss, knee, y, z):
 
 
 def sgd_epoch(
-    x, y, weight, order, rates, loss, knee, rule, multiplier, l2, l1, intercept,
+    x, y, weight, order, rates, loss, knee, rule, multiplier, l2, l1, level, intercept,
     coef, carried, paid, average, average_from,
 ):  # fmt: skip
     """One step per row: w ← (1 − η l2)w − ηmℓ′x, then the L1 penalty owed by what x shows."""
@@ -174,7 +174,7 @@ def sgd_epoch(
             step *= min(eta, value / norm) if rule == 1 else value / (norm + 1 / (2 * eta))
         coef *= max(0.0, 1 - eta * l2)
         coef += step * row
-        carried[0] += step * intercept
+        carried[0] += (step - eta * level) * intercept
         carried[4] += step != 0
         if l1:
             carried[1] += eta * l1

@@ -110,6 +110,11 @@ def relabelled(
     return view, LabelEncoding(source.target_values(values.classes))
 
 
+def all_positive(source: Source) -> Source:
+    """y = +1 for every row, for methods of signs that learn from one class alone."""
+    return View.of(source, partial(_positive, dtype=source.dtype), has_target=True, n_outputs=0)
+
+
 def reweighted(source: Source, factor: Callable[[Block], Array], *, lazy: bool = False) -> Source:
     """Each row's weight times ``factor(block)``, which a lazy view computes in every pass."""
     return View.of(source, partial(_times, factor=factor), lazy=lazy, has_weight=True)
@@ -149,6 +154,10 @@ def _column_of_y(block: Block, target: int) -> Block:
 
 def _one_sign(block: Block, code: int, dtype: Any) -> Block:
     return replace(block, y=np.where(np.asarray(block.y) == code, 1.0, -1.0).astype(dtype))
+
+
+def _positive(block: Block, dtype: Any) -> Block:
+    return replace(block, y=np.ones(block.n_rows, dtype=dtype))
 
 
 def _signs(block: Block, n_outputs: int, dtype: Any) -> Block:

@@ -84,6 +84,8 @@ class OutlierDetector(OutlierMixin):
     """Labels of outliers from a signed score, which is negative for outliers."""
 
     decision_function: Callable[[Any], Array]
+    offset_: Any
+    """The score that separates outliers from usual rows."""
 
     def predict(self, X: Any) -> Array:
         """Label rows as usual rows or outliers. Cost: that of `decision_function`.

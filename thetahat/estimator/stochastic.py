@@ -17,7 +17,6 @@ from thetahat.data.source import Source
 from thetahat.estimator.linear import Linear
 from thetahat.estimator.parameters import check_ranges
 from thetahat.estimator.sparsify import Sparsifies
-from thetahat.estimator.stochastic_parameters import StochasticParameters
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
@@ -35,12 +34,28 @@ from thetahat.objective.stochastic.held_out import hold_out
 from thetahat.objective.stochastic.steps import Steps, Walk
 
 
-class Stochastic(StochasticParameters, Sparsifies, Watched, Linear):
+class Stochastic(Sparsifies, Watched, Linear):
     """An estimator fitted in epochs that visit one row at a time.
 
     A subclass defines its loss, how many scores there are and the target of each. The last iterate
     is kept in double precision in addition to the reported one, so that `partial_fit` continues
-    from it.
+    from it. The parameters below are described here for the subclasses that have them.
+
+    Parameters
+    ----------
+    max_iter : int, default=1000
+        Maximum number of epochs, which are passes over the training rows. Only used by `fit`;
+        `partial_fit` always runs one epoch.
+    shuffle : bool, default=True
+        Whether to shuffle the rows before each epoch.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for shuffling the rows. Pass an int for the same result on every call.
+    power_t : float, default=0.5
+        Exponent of the "invscaling" learning rate (p). Larger values make the steps shrink faster.
+    average : bool or int, default=False
+        Whether to report the average of the coefficients over all steps instead of the last ones.
+        An int starts averaging after that many steps. Averaging often gives better results with a
+        constant or slowly decreasing learning rate.
 
     Attributes
     ----------
@@ -58,7 +73,23 @@ class Stochastic(StochasticParameters, Sparsifies, Watched, Linear):
     _passive_aggressive_loss: ClassVar[str] = "hinge"
     """The loss for which the passive-aggressive rules have their closed form."""
 
+    _level_name: ClassVar[str] = "intercept_init"
+    """The argument of `fit` that sets the first intercepts."""
+
     loss: Any
+    penalty: str | None
+    alpha: float
+    l1_ratio: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    random_state: Any
+    eta0: float
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    warm_start: bool
     learning_rate: str
     power_t: float
     epsilon: float
@@ -139,6 +170,7 @@ class Stochastic(StochasticParameters, Sparsifies, Watched, Linear):
             loss=self.loss_,
             l2=strength * (1 - ratio),
             l1=strength * ratio,
+            level=self._level,
             fit_intercept=self.fit_intercept,
             multiplier=multiplier,
             rule=self.learning_rate,
@@ -149,6 +181,11 @@ class Stochastic(StochasticParameters, Sparsifies, Watched, Linear):
         eta0, power, alpha = float(self.eta0), float(self.power_t), float(self.alpha)
         offset = optimal_offset(steps.loss, alpha) if self.learning_rate == "optimal" else 0.0
         return LearningRate(self.learning_rate, eta0, power, alpha, offset)
+
+    @property
+    def _level(self) -> float:
+        """The slope of the objective in b beside the losses."""
+        return 0.0
 
     @property
     def _checks_finite(self) -> bool:
@@ -165,7 +202,7 @@ class Stochastic(StochasticParameters, Sparsifies, Watched, Linear):
             coef = self.coef_ if coef is None else coef
             intercept = self.intercept_ if intercept is None else intercept
         start = _start(coef, (n_scores, d), "coef_init", type(self).__name__)
-        level = _start(intercept, (n_scores,), "intercept_init", type(self).__name__)
+        level = _start(intercept, (n_scores,), self._level_name, type(self).__name__)
         return self._walks(start, level, jointly=jointly)
 
     def _walks(self, coef: Array, intercept: Array, *, jointly: bool) -> list[Walk]:

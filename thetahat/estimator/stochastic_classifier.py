@@ -18,6 +18,7 @@ from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.stochastic import Stochastic
+from thetahat.estimator.stochastic_parameters import StochasticParameters
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -25,7 +26,7 @@ from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 
 
 @with_parameters
-class StochasticClassifier(Stochastic, LinearClassifier):
+class StochasticClassifier(StochasticParameters, Stochastic, LinearClassifier):
     """`fit` and `partial_fit` of classifiers whose epochs visit one row at a time.
 
     Parameters

@@ -63,17 +63,10 @@ class StochasticParameters:
     l1_ratio : float, default=0.15
         Share of the L1 norm in the "elasticnet" penalty (ρ), between 0 and 1. 1 is the L1 penalty,
         0 the L2 penalty. Other penalties ignore it.
-    max_iter : int, default=1000
-        Maximum number of epochs, which are passes over the training rows. Only used by `fit`;
-        `partial_fit` always runs one epoch.
     tol : float or None, default=1e-3
         Tolerance of the stopping rule. The fit stops if the mean loss of an epoch (with
         `early_stopping`, the score on held-out rows) has not improved by at least `tol` for
         `n_iter_no_change` epochs in a row. None runs all `max_iter` epochs.
-    shuffle : bool, default=True
-        Whether to shuffle the rows before each epoch.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed for shuffling the rows. Pass an int for the same result on every call.
     eta0 : float, default=0.01
         Initial learning rate (η₀) of "constant", "invscaling" and "adaptive"; for "pa1" and "pa2",
         the aggressiveness of the steps. Larger values make larger steps, which learn faster but may
@@ -114,12 +107,6 @@ class ScheduleParameters:
         Threshold of the losses "huber", "epsilon_insensitive" and "squared_epsilon_insensitive".
         For "huber" it is the residual at which the loss becomes linear; for the others, residuals
         smaller than it cost nothing. Must be ≥ 0.
-    power_t : float, default=0.5
-        Exponent of the "invscaling" learning rate (p). Larger values make the steps shrink faster.
-    average : bool or int, default=False
-        Whether to report the average of the coefficients over all steps instead of the last ones.
-        An int starts averaging after that many steps. Averaging often gives better results with a
-        constant or slowly decreasing learning rate.
     """
 
     loss: Any = "squared_error"

@@ -41,3 +41,19 @@ for axis in (above, below):
     axis.axvline(1 / 0.25, color="gray", ls=":", lw=1.5, label="the truth")
 above.legend(frameon=False)
 plt.show()
+
+# %%
+# `ARDRegression` gives every coefficient a precision of its own. Where only a few columns matter,
+# most coefficients become 0, and the others are hardly shrunk.
+
+few = np.append([3.0, -2.0, 1.5, 1.0], np.zeros(26))
+z = X @ few + random.standard_normal(100)
+models = {"BayesianRidge": th.BayesianRidge(), "ARDRegression": th.ARDRegression()}
+figure, axis = plt.subplots(figsize=(7, 3), layout="constrained")
+axis.plot(few, "k_", ms=12, label="truth")
+for name, mark in (("BayesianRidge", "o"), ("ARDRegression", "s")):
+    found = models[name].fit(X, z).coef_
+    axis.plot(found, mark, ms=4, label=f"{name}: {np.count_nonzero(found)} columns")
+axis.set(xlabel="column", ylabel="coefficient")
+axis.legend(frameon=False)
+plt.show()

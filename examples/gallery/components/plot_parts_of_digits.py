@@ -58,3 +58,10 @@ axes[6].set(xlabel="iteration", title="objective / first")
 axes[6].legend(fontsize=7)
 figure.tight_layout()
 plt.show()
+
+# %%
+# Batches of rows give nearly the same parts. A step costs the same for any number of rows.
+
+batches = th.MiniBatchNMF(16, batch_size=256, random_state=0).fit(X)
+print(f"error {model.reconstruction_err_:.0f} from all rows, {batches.reconstruction_err_:.0f}")
+print(f"from {batches.n_steps_} batches in {batches.n_iter_} passes over the rows")

@@ -57,3 +57,14 @@ figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
 axis.plot(mini.solution_.trace)
 axis.set(xlabel="batch", ylabel="objective per row", title=f"{mini.n_iter_} passes over the rows")
 plt.show()
+
+# %%
+# `SparseCoder` codes rows with atoms that are given: here the eight rows of the picture and all
+# single pixels. Matching pursuit takes four atoms per digit.
+
+pixels = np.eye(64)
+strokes = np.array([np.repeat(np.eye(8)[i], 8) for i in range(8)]) / np.sqrt(8)
+coder = th.SparseCoder(np.vstack([strokes, pixels]), transform_n_nonzero_coefs=4)
+given = coder.transform(X)
+share = (given[:, :8] != 0).sum() / np.count_nonzero(given)
+print(f"{share:.0%} of the atoms in use are whole rows of the picture")

@@ -42,3 +42,19 @@ for (name, model), panel in zip(models.items(), axes.flat, strict=False):
 axes.flat[-1].set_axis_off()
 figure.colorbar(shown, ax=axes, label="weight")
 plt.show()
+
+# %%
+# Two more methods look at small subsets of rows. `TheilSenRegressor` takes the median of the lines
+# through all pairs of rows, which tolerates 29% of outliers: here there are a few more.
+# `RANSACRegressor` looks for the line that most rows agree with, whatever the other rows are.
+
+median = th.TheilSenRegressor(random_state=0).fit(X, y)
+sample = th.RANSACRegressor(residual_threshold=3.0, random_state=0).fit(X, y)
+figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
+axis.scatter(x, y, s=18, c=np.where(sample.inlier_mask_, "tab:blue", "tab:red"))
+axis.plot(grid, 2.0 * grid + 1.0, "k:", lw=1, label="truth")
+axis.plot(grid, median.predict(grid), color="tab:green", label="median of lines")
+axis.plot(grid, sample.predict(grid), color="tab:orange", lw=2, label="most rows agree")
+axis.set_title(f"{sample.inlier_mask_.sum()} of {len(y)} rows are inliers (blue)", fontsize=10)
+axis.legend()
+plt.show()

@@ -48,7 +48,8 @@ def outcome(kind, name, number, schedule, y):
             model.fit(X, y)
         except th.errors.ThetahatError as refused:
             return type(refused)
-    return getattr(model, "coef_", getattr(model, "mean_", None))
+    found = getattr(model, "estimator_", model)
+    return getattr(found, "coef_", getattr(found, "mean_", None))
 
 
 @pytest.mark.parametrize("name", LINEAR)

@@ -98,20 +98,24 @@ class CodedRows(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         array of shape (n, d)
             The reconstructed rows.
         """
-        k = len(self.components_) if hasattr(self, "components_") else 0
 
         def rows(block: Block) -> Array:
+            k = block.X.shape[1] // 2
             codes = block.X[:, :k] - block.X[:, k:] if self.split_sign else block.X
-            return (codes @ self.components_).astype(block.X.dtype, copy=False)
+            return (codes @ self._atoms()).astype(block.X.dtype, copy=False)
 
         return self._open_result(X).map_rows(rows)
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.components_) * (2 if self.split_sign else 1)
+        return len(self._atoms()) * (2 if self.split_sign else 1)
+
+    def _atoms(self) -> Array:
+        """The atoms, one per row."""
+        return self.components_
 
     def _transform_block(self, block: Block) -> Array:
-        dictionary = self.components_.astype(np.float64, copy=False)
+        dictionary = self._atoms().astype(np.float64, copy=False)
         rows = block.X.astype(np.float64, copy=False)
         codes = self._coder(*dictionary.shape).codes(rows, dictionary, dictionary @ dictionary.T)
         if self.split_sign:

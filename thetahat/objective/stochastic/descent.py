@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
@@ -25,13 +26,15 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import (
     SMALLEST_ADAPTIVE,
     LearningRate,
 )
-from thetahat.objective.stochastic.steps import Steps, Walk, take
+from thetahat.objective.stochastic.steps import Steps, Walk, runs_compiled, take, take_epochs
 
 Targeted = tuple[Block, Sequence[Array]]
 """Rows and the targets of each walk, if these are computed once; else no targets."""
 Score = Callable[[int, Array, Array | float], float]
 DIVERGED = 1000.0
 """A walk has diverged if its loss exceeds that of predicting 0 by this factor."""
+VISITS_AT_ONCE = 1 << 15
+"""Number of visits up to which several epochs of a single walk run in one call."""
 MOST_TARGETS = 16
 """Number of walks up to which the n targets of each are stored."""
 GAP_KIND = "fall of the mean loss in the last epoch"
@@ -104,10 +107,18 @@ class StochasticDescent:
         progress = [Progress(self.rate) for _ in walks]
         outcome, epoch = Outcome.STEPS_EXHAUSTED, 0
         blocks = self._blocks_of(source, len(walks))
+        alone = self._is_alone(source, walks)
         try:
             while epoch < self.max_epochs:
-                epoch += 1
-                first = self._epoch(blocks, walks, progress, random, first, epoch)
+                if alone:
+                    most = self._epochs_ahead(source, epoch) if watch.is_idle else 1
+                    made, first = self._epochs(
+                        blocks, walks[0], progress[0], random, first, epoch, most
+                    )
+                    epoch += made
+                else:
+                    epoch += 1
+                    first = self._epoch(blocks, walks, progress, random, first, epoch)
                 if not all(math.isfinite(state.loss) for state in progress):
                     source.require_finite()
                     raise DataError(
@@ -132,6 +143,66 @@ class StochasticDescent:
             raise
         return self._solution(walks, progress, outcome, epoch), first
 
+    def _is_alone(self, source: Source, walks: Sequence[Walk]) -> bool:
+        """Whether a single walk in the kernel visits rows in memory, without held-out rows."""
+        return (
+            len(walks) == 1
+            and self.score is None
+            and not self.rate.adapts
+            and _in_one_block(source)
+            and runs_compiled(self.steps, walks[0])
+        )
+
+    def _epochs_ahead(self, source: Source, epoch: int) -> int:
+        """The number of epochs for which rows are drawn at once: few at first, then more."""
+        soon = max(self.patience + 1, epoch) if self.tolerance is not None else self.max_epochs
+        return max(1, min(soon, VISITS_AT_ONCE // source.n_rows, self.max_epochs - epoch))
+
+    def _epochs(
+        self,
+        blocks: Callable[[], Iterator[Targeted]],
+        walk: Walk,
+        state: Progress,
+        random: np.random.Generator,
+        first: int,
+        epoch: int,
+        most: int,
+    ) -> tuple[int, int]:
+        """Epochs of a walk that is alone; their number, and the number of the next step."""
+        ((block, (y,)),) = blocks()
+        order = self._orders(block, random, most)
+        visits = order.size // most
+        mass = float(visits if block.weight is None else block.weight.sum())
+        self._require_mass(mass)
+        if not epoch:
+            state.at_zero = self._loss_at_zero(walk, y, block.weight) / mass
+        progress = np.array([state.loss, state.best, state.last, state.gap, state.idle, 0.0])
+        made = take_epochs(
+            self.steps,
+            walk,
+            block.X,
+            y,
+            block.weight,
+            order,
+            self.rate.rates(first, order.size),
+            max(0, self.average - first + 1) if self.average else 0,
+            visits,
+            mass,
+            math.nan if self.tolerance is None else self.tolerance,
+            self.patience,
+            progress,
+        )
+        state.loss, state.best, state.last, state.gap = map(float, progress[:4])
+        state.idle, state.done = int(progress[4]), bool(progress[5])
+        return made, first + made * visits
+
+    def _require_mass(self, mass: float) -> None:
+        if not mass > 0:
+            raise DataError(
+                f"{self.who}: all sample weights are zero, so no row counts. Give at least one a "
+                "positive weight."
+            )
+
     def _epoch(
         self,
         blocks: Callable[[], Iterator[Targeted]],
@@ -145,7 +216,7 @@ class StochasticDescent:
         going = [number for number, state in enumerate(progress) if not state.done]
         losses, mass = np.zeros(len(walks)), 0.0
         for block, targets in blocks():
-            order = self._order(block, random)
+            order = self._orders(block, random)
             shared = self.rate.rates(first, order.size)
             average_from = max(0, self.average - first + 1) if self.average else 0
 
@@ -172,11 +243,7 @@ class StochasticDescent:
             )
             mass += order.size if block.weight is None else float(block.weight.sum())
             first += order.size
-        if not mass > 0:
-            raise DataError(
-                f"{self.who}: all sample weights are zero, so no row counts. Give at least one a "
-                "positive weight."
-            )
+        self._require_mass(mass)
         for number in going:
             walk = walks[number]
             state, loss = progress[number], losses[number] / mass
@@ -187,7 +254,7 @@ class StochasticDescent:
             if epoch == 1:
                 state.at_zero /= mass
             if self.score is None:
-                objective = loss + self.steps.penalty(walk.coef)
+                objective = loss + self.steps.penalty(walk.coef, walk.intercept)
             else:
                 objective = -self.score(number, *walk.reported())
             state.judge(objective, self.tolerance, self.patience)
@@ -195,19 +262,23 @@ class StochasticDescent:
 
     def _blocks_of(self, source: Source, n_walks: int) -> Callable[[], Iterator[Targeted]]:
         """Rows in memory as one block, others in the blocks of their source; all in C order."""
-        if not isinstance(source, InMemory) or isinstance(source.X, np.memmap):
+        if not _in_one_block(source):
             return lambda: ((_readable(block), ()) for block in source.blocks())
+        assert isinstance(source, InMemory)
         whole = _readable(Block(X=source.X, y=source.y, weight=source.weight))
         once = n_walks <= MOST_TARGETS
         targets = [self.target(number, whole.targets) for number in range(n_walks)] if once else []
         return lambda: iter(((whole, targets),))
 
-    def _order(self, block: Block, random: np.random.Generator) -> Array:
-        """The rows of a block in the order of their visit, without rows of weight 0."""
-        if block.weight is None or block.weight.all():
-            return random.permutation(block.n_rows) if self.shuffle else np.arange(block.n_rows)
-        there = np.flatnonzero(block.weight)
-        return there[random.permutation(there.size)] if self.shuffle else there
+    def _orders(self, block: Block, random: np.random.Generator, epochs: int = 1) -> Array:
+        """The rows of a block in the order of their visit, for each epoch; none of weight 0."""
+        weight, n = block.weight, block.n_rows
+        there = np.arange(n) if weight is None else np.flatnonzero(weight)
+        if not self.shuffle:
+            return there if epochs == 1 else np.tile(there, epochs)
+        orders = np.empty(epochs * there.size, dtype=np.int64)
+        _native.shuffled_rows(random.integers(1 << 63, size=epochs, dtype=np.uint64), orders)
+        return orders if there.size == n else there[orders]
 
     def _loss_at_zero(self, walk: Walk, y: Array, weight: Array | None) -> float:
         """Σ w·ℓ of predicting 0."""
@@ -237,6 +308,10 @@ class StochasticDescent:
             gap_kind=GAP_KIND if self.score is None else "change of the held-out score",
             message=outcome.value,
         )
+
+
+def _in_one_block(source: Source) -> bool:
+    return isinstance(source, InMemory) and not isinstance(source.X, np.memmap)
 
 
 def stacked(parts: Sequence[tuple[Array, Array | float]]) -> Array:

@@ -6,6 +6,8 @@ class scores) takes the same steps in Python, about a hundred times slower.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,19 +28,21 @@ NOTHING = np.empty(0)
 
 @dataclass(frozen=True)
 class Steps:
-    """The objective of a step: the term multiplier·w_i·ℓ and the penalty l2/2·‖β‖² + l1·‖β‖₁."""
+    """The objective of a step: multiplier·w_i·ℓ, plus l2/2·‖β‖² + l1·‖β‖₁ + level·b."""
 
     loss: Subdifferentiable
     l2: float = 0.0
     l1: float = 0.0
+    level: float = 0.0
     fit_intercept: bool = True
     multiplier: float = 1.0
     rule: str = "plain"
 
-    def penalty(self, coef: Array) -> float:
-        """R(β)."""
+    def penalty(self, coef: Array, intercept: Array | float = 0.0) -> float:
+        """R(β, b)."""
         square = self.l2 / 2 * float((coef * coef).sum()) if self.l2 else 0.0
-        return square + (self.l1 * float(np.abs(coef).sum()) if self.l1 else 0.0)
+        sizes = self.l1 * float(np.abs(coef).sum()) if self.l1 else 0.0
+        return square + sizes + (self.level * float(np.sum(intercept)) if self.level else 0.0)
 
 
 @dataclass
@@ -86,16 +90,75 @@ def take(
 
     ``average_from`` is the number of the first step (from 1) whose iterate is averaged.
     """
-    if steps.l1 and not walk.paid.size:
-        walk.paid = np.zeros_like(walk.coef)
-    number = compiled(steps.loss)
-    if number is None or walk.coef.ndim == 2:
+    if not runs_compiled(steps, walk):
+        if steps.l1 and not walk.paid.size:
+            walk.paid = np.zeros_like(walk.coef)
         with np.errstate(over="ignore", invalid="ignore"):
             return _in_python(steps, walk, X, y, weight, order, rates, average_from)
+    with _carried(walk) as carried:
+        arguments = _arguments(steps, walk, X, y, weight, order, rates, average_from, carried)
+        return float(_native.sgd_epoch(*arguments))
+
+
+def take_epochs(
+    steps: Steps,
+    walk: Walk,
+    X: Matrix,
+    y: Array,
+    weight: Array | None,
+    order: Array,
+    rates: Array,
+    average_from: int,
+    visits: int,
+    mass: float,
+    tolerance: float,
+    patience: int,
+    progress: Array,
+) -> int:
+    """Epochs of `visits` rows each, until `progress` says that the objective falls no more.
+
+    Returns the number of epochs. ``progress`` is the mean loss, the best and the last objective,
+    its change, the number of epochs without improvement, and whether these exceed `patience`.
+    """
+    with _carried(walk) as carried:
+        arguments = _arguments(steps, walk, X, y, weight, order, rates, average_from, carried)
+        return int(
+            _native.sgd_epochs(*arguments, visits, mass, tolerance, float(patience), progress)
+        )
+
+
+def runs_compiled(steps: Steps, walk: Walk) -> bool:
+    """Whether the kernel knows the loss, and there is one score."""
+    return walk.coef.ndim == 1 and compiled(steps.loss) is not None
+
+
+@contextmanager
+def _carried(walk: Walk) -> Iterator[Array]:
+    """The numbers of a walk as one array, which are read back afterwards."""
     carried = np.array(
         [walk.intercept, walk.charged, walk.intercept_sum, walk.n_averaged, walk.n_moves]
     )
-    total = _native.sgd_epoch(
+    yield carried
+    walk.intercept, walk.charged, walk.intercept_sum, walk.n_averaged, walk.n_moves = carried
+
+
+def _arguments(
+    steps: Steps,
+    walk: Walk,
+    X: Matrix,
+    y: Array,
+    weight: Array | None,
+    order: Array,
+    rates: Array,
+    average_from: int,
+    carried: Array,
+) -> tuple[Any, ...]:
+    """The arguments of the kernel."""
+    if steps.l1 and not walk.paid.size:
+        walk.paid = np.zeros_like(walk.coef)
+    number = compiled(steps.loss)
+    assert number is not None
+    return (
         *kernel_rows(X),
         y,
         NOTHING if weight is None else weight,
@@ -106,6 +169,7 @@ def take(
         steps.multiplier,
         steps.l2,
         steps.l1,
+        steps.level,
         bool(steps.fit_intercept),
         walk.coef,
         carried,
@@ -113,8 +177,6 @@ def take(
         walk.coef_sum,
         average_from,
     )
-    walk.intercept, walk.charged, walk.intercept_sum, walk.n_averaged, walk.n_moves = carried
-    return float(total)
 
 
 def _in_python(
@@ -150,6 +212,8 @@ def _in_python(
             coef[at] += np.multiply.outer(x, move)
             if steps.fit_intercept:
                 walk.intercept = walk.intercept + move
+        if steps.level and steps.fit_intercept:
+            walk.intercept = walk.intercept - rate * steps.level
         if steps.l1:
             walk.charged += rate * steps.l1
             _pay(walk, np.flatnonzero(x) if dense else at[x != 0])

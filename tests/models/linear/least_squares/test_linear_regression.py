@@ -434,3 +434,16 @@ def write(table, path):
         pyarrow.parquet.write_table(columns, path, row_group_size=7000)
     else:
         pyarrow.feather.write_feather(columns, path)
+
+
+def test_attributes_that_a_fit_does_not_have_are_absent():
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((8, 20)), random.standard_normal(8)
+    wide = th.LinearRegression().fit(X, y)
+    assert not hasattr(wide, "singular_")
+    assert not hasattr(wide, "covariance_")
+    with pytest.raises(AttributeError, match="triangular factor"):
+        _ = wide.singular_
+    tall = th.LinearRegression().fit(X.T, random.standard_normal(20))
+    assert len(tall.singular_) == 8
+    assert tall.covariance_.shape == (9, 9)

@@ -9,6 +9,7 @@ import sklearn.linear_model as sk
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
+from tests.reference.kernels import splitmix_orders
 from thetahat.data.source import Block, Source
 from thetahat.data.views import reweighted
 
@@ -96,9 +97,11 @@ def test_logistic_regression_reshuffles_each_epoch():
     model = th.SGDClassifier(
         **LOGISTIC, learning_rate="invscaling", eta0=0.5, power_t=1.0, random_state=3
     ).fit(X, SIGNS)
-    random = np.random.default_rng(3)
-    orders = [random.permutation(N) for _ in range(2)]
-    assert not np.array_equal(*orders)
+    seeds = np.random.default_rng(3).integers(1 << 63, size=2, dtype=np.uint64)
+    orders = [list(range(N)), list(range(N))]
+    for seed, order in zip(seeds, orders, strict=True):
+        splitmix_orders(int(seed))(order, N)
+    assert orders[0] != orders[1]
     np.testing.assert_allclose(model.coef_[0], logistic_by_hand(orders, 0.5), rtol=1e-12)
 
 

@@ -56,14 +56,14 @@ def best_rows(X: Any, H: Array, penalty: Penalty, start: Array, sweeps: int, tol
     return start
 
 
-def _exponent(beta: float) -> float:
+def exponent(beta: float) -> float:
     """The power of the multiplicative update with which the objective cannot rise."""
     if beta < 1:
         return 1.0 / (2.0 - beta)
     return 1.0 / (beta - 1.0) if beta > 2 else 1.0
 
 
-def _multiplied(
+def multiplied(
     factor: Array, numerator: Array, denominator: Array, penalty: Penalty, beta: float
 ) -> None:
     """factor ← factor·(numerator/(denominator + penalty))^exponent, in place."""
@@ -73,8 +73,8 @@ def _multiplied(
         denominator = denominator + denominator.dtype.type(penalty.l2) * factor
     # An entry without denominator belongs to a component that is 0 in the other factor.
     ratio = np.divide(numerator, denominator, out=np.zeros_like(factor), where=denominator > 0)
-    if _exponent(beta) != 1:
-        np.power(ratio, _exponent(beta), out=ratio)
+    if exponent(beta) != 1:
+        np.power(ratio, exponent(beta), out=ratio)
     factor *= ratio
     # Numbers without all their digits are slow, and 0 up to rounding errors.
     factor[factor < np.finfo(factor.dtype).tiny * 1e10] = 0.0
@@ -99,7 +99,7 @@ def multiplied_rows(
         rows = W[active]
         found = Side(X[active]).parts(rows, Ht, beta, valued=False)
         after = rows.copy()
-        _multiplied(after, found.numerator, found.denominator, penalty, beta)
+        multiplied(after, found.numerator, found.denominator, penalty, beta)
         W[active] = after
         moved = np.abs(after - rows).max(axis=1) > tol * after.max(axis=1)
         active = active[moved]
@@ -176,7 +176,7 @@ class MultiplicativeSteps(Method):
         with one_blas_thread():
             if problem.beta == 2:
                 return self._squared(problem, state, theta)
-            _multiplied(W, before["numerator"], before["denominator"], problem.left, problem.beta)
+            multiplied(W, before["numerator"], before["denominator"], problem.left, problem.beta)
             if problem.beta == 1 and not problem.rows.is_sparse:
                 numerator = problem.rows.column_ratios(W, Ht)
                 sums = W.sum(axis=0, dtype=np.float64).astype(W.dtype)
@@ -184,17 +184,17 @@ class MultiplicativeSteps(Method):
             else:
                 found = problem.columns.parts(Ht, W, problem.beta, valued=False)
                 numerator, denominator = found.numerator, found.denominator
-            _multiplied(Ht, numerator, denominator, problem.right, problem.beta)
+            multiplied(Ht, numerator, denominator, problem.right, problem.beta)
             after = self._state(problem, theta, _next(before))
         return _judged(after, before)
 
     def _squared(self, problem: NonnegativeFactors, state: State, theta: Array) -> State:
         """One update for the squared loss."""
         W, Ht = problem.split(theta)
-        _multiplied(W, problem.rows.times(Ht), W @ state.memory["gram"], problem.left, 2.0)
+        multiplied(W, problem.rows.times(Ht), W @ state.memory["gram"], problem.left, 2.0)
         cross = problem.back(W)
         left = W.T @ W
-        _multiplied(Ht, cross, Ht @ left, problem.right, 2.0)
+        multiplied(Ht, cross, Ht @ left, problem.right, 2.0)
         gram = Ht.T @ Ht
         value = problem.square_value(Ht, cross, gram, left) + problem.penalties(W, Ht)
         memory = _next(state.memory) | {"gram": gram}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
-from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.models.linear.inference.least_squares_evidence import (
@@ -28,6 +29,19 @@ from thetahat.models.linear.inference.sandwich import (
     require_rows,
     require_same_rows,
 )
+
+
+class AbsentAttribute(CapabilityError, AttributeError):
+    """An attribute that this fit does not have, so that `hasattr` is False."""
+
+
+@contextmanager
+def _as_attribute() -> Iterator[None]:
+    """Errors inside mean that a property has no value."""
+    try:
+        yield
+    except (CapabilityError, DataError) as failure:
+        raise AbsentAttribute(str(failure)) from failure
 
 
 class Certain:
@@ -46,7 +60,9 @@ class Certain:
     @property
     def singular_(self) -> Array:
         """Singular values of X, centred if an intercept is fitted. Cost: O(d³) at each access."""
-        return np.linalg.svd(self._certain("Singular values").factor, compute_uv=False)
+        with _as_attribute():
+            factor = self._certain("Singular values").factor
+        return np.linalg.svd(factor, compute_uv=False)
 
     @property
     def covariance_(self) -> Array:
@@ -54,8 +70,9 @@ class Certain:
 
         One matrix per target if there are several. Cost: O(d³) at each access.
         """
-        evidence, weights = self._certain("The covariance"), self._weights_mean
-        check_inference(evidence, 0.95, weights)
+        with _as_attribute():
+            evidence, weights = self._certain("The covariance"), self._weights_mean
+            check_inference(evidence, 0.95, weights)
         of_targets = [
             evidence.covariance(float(rss / evidence.degrees(weights))) for rss in evidence.residual
         ]

@@ -13,7 +13,7 @@ from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.stochastic import Stochastic
-from thetahat.estimator.stochastic_parameters import ScheduleParameters
+from thetahat.estimator.stochastic_parameters import ScheduleParameters, StochasticParameters
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -23,7 +23,7 @@ from thetahat.mathematics.losses.targets import check_targets
 
 
 @with_parameters
-class SGDRegressor(ScheduleParameters, Stochastic, OneTargetRegressor):
+class SGDRegressor(ScheduleParameters, StochasticParameters, Stochastic, OneTargetRegressor):
     """Linear regression fitted by stochastic gradient descent (SGD).
 
     Formula: θ̂ ≈ argmin (1/n) Σ wᵢ ℓ(yᵢ, xᵢᵀβ + b) + α((1 − ρ)/2·‖β‖² + ρ‖β‖₁), by the steps θ ← θ
