@@ -19,6 +19,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.data.validation import as_device_features, as_features, as_source
+from thetahat.estimator.distributed.routing import ROWWISE, lazy_on_dask, source_for_dask
 from thetahat.estimator.parameters import Range, check_ranges
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -149,10 +150,14 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in FITS:
-            fit = cls.__dict__.get(name)
-            if isinstance(fit, FunctionType):
-                setattr(cls, name, whole_or_not_at_all(fit))
+        own = [(name, each) for name, each in vars(cls).items() if isinstance(each, FunctionType)]
+        for name, method in own:
+            if name in FITS:
+                setattr(cls, name, whole_or_not_at_all(source_for_dask(method)))
+            elif name == "score":
+                setattr(cls, name, source_for_dask(method))
+            elif name in ROWWISE:
+                setattr(cls, name, lazy_on_dask(method))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")

@@ -210,7 +210,11 @@ def count_used_rows(source: Source) -> int:
     """Number of rows of positive weight."""
     if not source.has_weight:
         return source.n_rows
-    return sum(int(np.count_nonzero(np.asarray(each.row_weights) > 0)) for each in source.blocks())
+    return sum(source.map_blocks(_count_used))
+
+
+def _count_used(block: Block) -> int:
+    return int(np.count_nonzero(np.asarray(block.row_weights) > 0))
 
 
 def _summarise_means(block: Block) -> Means:
