@@ -3,6 +3,7 @@
 from thetahat.catalog import taxonomy as taxonomy
 from thetahat import data as data
 from thetahat.data import datasets as datasets
+from thetahat.data.distributed.from_dask import from_dask as from_dask
 from thetahat.data.on_disk.scan import scan as scan
 from thetahat.data import resampling as resampling
 from thetahat import errors as errors
@@ -466,6 +467,7 @@ __all__ = [
     "explain",
     "export_text",
     "fast_mcd",
+    "from_dask",
     "graphical_lasso",
     "how_many_clusters",
     "importances",

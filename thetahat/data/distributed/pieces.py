@@ -82,7 +82,7 @@ def _pieces_of_array(values: Any, role: str, who: str) -> Pieces:
 
 
 def _is_delayed(values: Any) -> bool:
-    return is_dask(values) and hasattr(values, "key") and not hasattr(values, "npartitions")
+    return is_dask(values) and isinstance(values, dask("delayed").Delayed)
 
 
 def beside(values: Any, sizes: Sizes, role: str, who: str) -> Pieces:

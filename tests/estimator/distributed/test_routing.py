@@ -1,0 +1,161 @@
+"""Estimators take Dask collections: the fit in memory up to rounding, and lazy predictions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import thetahat as th
+from thetahat.errors import CapabilityError
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+N = 400
+CHUNKS = (150, 0, 3, 247)
+
+
+@pytest.fixture(autouse=True)
+def synchronous():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def data():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((N, 4)) + np.repeat([[0.0], [3.0]], N // 2, axis=0)
+    y = X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * random.standard_normal(N)
+    return X, y, random
+
+
+def targets(kind):
+    X, y, random = data()
+    return {
+        "number": y,
+        "positive": np.exp(y / 10),
+        "count": random.poisson(np.exp(y / 10)),
+        "class": np.array(["a", "b", "c"])[(y > -3).astype(int) + (y > 0)],
+        "sorted": np.repeat(["a", "b"], N // 2),
+        "none": None,
+    }[kind]
+
+
+CASES = {
+    "least squares": (th.LinearRegression(), "number"),
+    "ridge": (th.Ridge(), "number"),
+    "lasso": (th.Lasso(alpha=0.05), "number"),
+    "elastic net": (th.ElasticNet(alpha=0.05), "number"),
+    "bayesian ridge": (th.BayesianRidge(), "number"),
+    "huber": (th.LinearModel(loss="huber"), "number"),
+    "poisson": (th.PoissonRegressor(), "count"),
+    "gamma": (th.GammaRegressor(), "positive"),
+    "logistic": (th.LogisticRegression(), "class"),
+    "one class per partition": (th.LogisticRegression(), "sorted"),
+    "linear SVC": (th.LinearSVC(), "sorted"),
+    "linear SVR": (th.LinearSVR(), "number"),
+    "LDA": (th.LinearDiscriminantAnalysis(), "class"),
+    "QDA": (th.QuadraticDiscriminantAnalysis(), "class"),
+    "naive Bayes": (th.GaussianNB(), "class"),
+    "PCA": (th.PCA(2), "none"),
+    "k-means": (th.KMeans(3, random_state=0), "none"),
+    "mixture": (th.GaussianMixture(2, random_state=0), "none"),
+    "soft k-means": (th.SoftKMeans(2, random_state=0), "none"),
+    "Nystroem": (th.Nystroem(n_components=20, random_state=0), "none"),
+    "standardizer": (th.Standardizer(), "none"),
+}
+TOLERANCE = {"linear SVR": 1e-3, "linear SVC": 1e-4}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_fit_equals_that_in_memory(case):
+    model, kind = CASES[case]
+    X, y = data()[0], targets(kind)
+    dX = da.from_array(X, chunks=(CHUNKS, 2))
+    dy = None if y is None else da.from_array(y, chunks=100)
+    here, there = clone(model).fit(X, y), clone(model).fit(dX, dy)
+    close = {"rtol": TOLERANCE.get(case, 1e-6), "atol": TOLERANCE.get(case, 1e-8)}
+    compared = 0
+    for name in ("coef_", "means_", "theta_", "cluster_centers_", "components_", "labels_"):
+        if hasattr(here, name):
+            np.testing.assert_allclose(getattr(there, name), getattr(here, name), **close)
+            compared += 1
+    for name in ("predict", "predict_proba", "transform"):
+        if hasattr(here, name):
+            lazy, eager = getattr(there, name)(dX), getattr(here, name)(X)
+            assert isinstance(lazy, da.Array)
+            assert lazy.shape == eager.shape
+            assert lazy.dtype == eager.dtype
+            assert lazy.chunks[0] == (150, 3, 247)
+            if eager.dtype.kind == "f":
+                np.testing.assert_allclose(lazy.compute(), eager, **close)
+            else:
+                np.testing.assert_array_equal(lazy.compute(), eager)
+            compared += 1
+    if y is not None:
+        assert there.score(dX, dy) == pytest.approx(here.score(X, y), abs=1e-6)
+    assert compared
+
+
+def test_dataframes_keep_their_columns_and_weights():
+    X, y, random = data()
+    weight = random.random(N)
+    table = pd.DataFrame(X, columns=list("abcd"))
+    lazy = dd.from_pandas(table.assign(y=y, w=weight), npartitions=3)
+    columns = lazy[list("abcd")]
+    model = th.Ridge().fit(columns, lazy["y"], sample_weight=lazy["w"])
+    expected = th.Ridge().fit(table, y, sample_weight=weight)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-8)
+    assert list(model.feature_names_in_) == list("abcd")
+    np.testing.assert_allclose(model.predict(columns).compute(), expected.predict(table))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(lazy[list("abdc")])
+
+
+def test_nothing_is_computed_before_the_result_is_asked_for():
+    X, y, _ = data()
+    model, calls = th.Ridge().fit(X, y), []
+
+    def seen(rows):
+        calls.append(len(rows))
+        return rows
+
+    dX = da.from_array(X, chunks=(100, 4)).map_blocks(seen, meta=np.empty((0, 0)))
+    lazy = model.predict(dX)
+    assert len(calls) <= 1  # the first row tells the type
+    lazy.compute()
+    assert sum(calls) >= N
+
+
+def test_fit_and_transform_of_a_collection():
+    X = data()[0]
+    dX = da.from_array(X, chunks=(100, 4))
+    lazy = th.PCA(2).fit_transform(dX)
+    assert isinstance(lazy, da.Array)
+    np.testing.assert_allclose(lazy.compute(), th.PCA(2).fit_transform(X), atol=1e-8)
+    labels = th.KMeans(2, random_state=0).fit_predict(dX)
+    np.testing.assert_array_equal(labels, th.KMeans(2, random_state=0).fit_predict(X))
+
+
+def test_models_that_need_all_rows_say_so():
+    X, y, _ = data()
+    dX, dy = da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100)
+    with pytest.raises(CapabilityError, match="needs its rows in memory"):
+        th.KernelRidge().fit(dX, dy)
+    with pytest.raises(CapabilityError, match="one batch in memory"):
+        th.SGDRegressor().partial_fit(dX, dy)
+
+
+def test_an_unfitted_model_and_a_failed_fit():
+    from sklearn.exceptions import NotFittedError
+
+    X, y, _ = data()
+    dX = da.from_array(X, chunks=(100, 4))
+    with pytest.raises(NotFittedError):
+        th.Ridge().predict(dX)
+    model = th.Ridge().fit(X, y)
+    before = model.coef_
+    bad = da.from_array(np.where(np.arange(N) == 7, np.nan, y), chunks=100)
+    with pytest.raises(th.errors.DataError, match="row 7"):
+        model.fit(dX, bad)
+    assert model.coef_ is before
