@@ -165,6 +165,10 @@ class Source(ABC):
     def _require_finite_block(self, block: Block, missing: bool = False) -> None:
         require_finite_block(block.X, block.start, self.schema, missing=missing)
 
+    def head(self, n_rows: int | None = None) -> Block:
+        """The first rows: `n_rows` of them, or fewer if there are no more in the first block."""
+        return next(iter(self.blocks())).take(slice(0, n_rows))
+
     def row_state(self, **start: Any) -> RowState:
         """Arrays with one entry per row, by name, filled with the given values."""
         return RowState(self, start)

@@ -63,6 +63,10 @@ class View(Source):
         """As `Source.map_blocks`; the source applies the map where its rows are."""
         return self.source.map_blocks(partial(of_changed, self.change, function))
 
+    def head(self, n_rows: int | None = None) -> Block:
+        """As `Source.head`; only these rows are changed."""
+        return self.change(self.source.head(n_rows))
+
     def row_state(self, **start: Any) -> RowState:
         """As `Source.row_state`; the arrays are where the rows are."""
         return ChangedRowState(self.source.row_state(**start), self.change)

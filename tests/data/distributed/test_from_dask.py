@@ -72,6 +72,15 @@ def test_blocks_have_the_numbers_of_the_rows_of_the_whole():
     np.testing.assert_array_equal(source.map_rows(lambda block: block.targets), y)
 
 
+def test_the_first_rows_come_from_as_many_partitions_as_have_them():
+    X, y, _ = rows(2)
+    source = th.from_dask(as_dask(X, CHUNKS["uneven"]), as_dask(y, CHUNKS["uneven"]))
+    for count, expected in ((1, 1), (5, 5), (250, 250), (None, 300)):
+        head = source.head(count)
+        np.testing.assert_array_equal(head.X, X[:expected])
+        np.testing.assert_array_equal(head.y, y[:expected])
+
+
 def test_chunks_of_unknown_length_are_counted():
     X, y, _ = rows(3)
     keep = X[:, 0] > 4.5

@@ -30,7 +30,7 @@ def data():
 
 
 def targets(kind):
-    X, y, random = data()
+    _, y, random = data()
     return {
         "number": y,
         "positive": np.exp(y / 10),

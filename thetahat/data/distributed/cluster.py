@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,19 +17,24 @@ KEPT_SHARE = 0.5
 
 def active_client() -> Any:
     """The client of ``distributed`` that computations go to; None without a cluster."""
-    import sys
-
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
     try:
-        return distributed.get_client()
+        client = distributed.get_client()
     except ValueError:
         return None
+    if client.status != "running":
+        raise ClusterError(
+            f"The Dask client is {client.status}: it has no connection to its scheduler. Start the "
+            "cluster and a new Client, build the collections again, and repeat the call."
+        )
+    return client
 
 
 def computed(tasks: Sequence[Any]) -> list[Any]:
     """The values of delayed objects, computed by the workers."""
+    active_client()
     with failures_explained():
         return list(dask().compute(*tasks))
 
@@ -68,8 +74,13 @@ def _explained(failure: Exception) -> ThetahatError | None:
             "partitions: X.rechunk({0: rows}) for an array, X.repartition(partition_size=...) for "
             "a dataframe."
         )
-    lost = kinds & {"CommClosedError", "CancelledError", "FutureCancelledError", "TimeoutError"}
-    if lost or "ClosedClientError" in kinds or _is_closed_client(failure):
+    if "CancelledError" in kinds and "scheduler" not in str(failure):
+        return ClusterError(
+            f"Data of this computation were lost with a worker of the Dask cluster ({failure}), "
+            "and cannot be computed again, because they were put there with scatter. Build the "
+            "collections from files or from arrays of this process, and repeat the call."
+        )
+    if kinds & {"CancelledError", "CommClosedError", "ClosedClientError", "TimeoutError"}:
         return ClusterError(
             "The connection to the scheduler of the Dask cluster was lost, so the computation was "
             f"given up ({type(failure).__name__}: {failure}). The model is as it was before. Start "
@@ -78,18 +89,12 @@ def _explained(failure: Exception) -> ThetahatError | None:
     return None
 
 
-def _is_closed_client(failure: Exception) -> bool:
-    return isinstance(failure, RuntimeError | OSError) and any(
-        words in str(failure) for words in ("Client", "scheduler", "connect", "Timed out")
-    )
-
-
 def worker_limits() -> list[int]:
     """The memory of each worker in bytes, where it is limited; empty without a cluster."""
     client = active_client()
     if client is None:
         return []
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    workers = client.scheduler_info(n_workers=-1).get("workers", {}).values()
     return [int(each["memory_limit"]) for each in workers if each.get("memory_limit")]
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from thetahat.data.distributed.cluster import computed
 from thetahat.data.distributed.partition import (
     block_number,
+    first_rows,
+    joined,
     packed,
     results_of,
     summary_of,
@@ -22,6 +24,10 @@ from thetahat.foundation.errors import CapabilityError
 
 SHARED_BYTES = 1 << 16
 """Arguments above this size are sent to each worker once, instead of with each partition."""
+
+
+HEAD_ROWS = 1024
+"""Rows that stand for the first block where a part of it is enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +79,17 @@ class DaskSource(Source):
     def map_blocks(self, function: Callable[[Block], Any]) -> Iterator[Any]:
         """As `Source.map_blocks`, by the workers; the results come to the client."""
         return chain.from_iterable(computed(self.tasks(results_of, packed(function, ()))))
+
+    def head(self, n_rows: int | None = None) -> Block:
+        """The first rows of as many partitions as have them, at most 1,024."""
+        left = min(HEAD_ROWS if n_rows is None else n_rows, self.n_rows)
+        first = dask("delayed").delayed(first_rows, pure=False)
+        tasks = []
+        for part, size in zip(self._rows(), self.sizes, strict=True):
+            if left > 0:
+                tasks.append(first(part, min(left, size)))
+            left -= size
+        return joined(computed(tasks))
 
     def row_state(self, **start: Any) -> DaskRowState:
         """As `Source.row_state`; the arrays stay on the workers."""

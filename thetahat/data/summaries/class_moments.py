@@ -245,7 +245,7 @@ def _first_centres(source: Source, n_classes: int) -> Array:
     """
     if isinstance(source, InMemory) and source.is_sparse:
         return np.zeros((n_classes, source.n_features))
-    block = source.whole if isinstance(source, InMemory) else next(iter(source.blocks()))
+    block = source.whole if isinstance(source, InMemory) else source.head()
     return _with_centres(block, codes_of(block), np.full((n_classes, source.n_features), np.nan))
 
 

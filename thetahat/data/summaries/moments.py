@@ -227,11 +227,8 @@ def _summarise_means(block: Block) -> Means:
 
 def provisional_frame(source: Source) -> Frame:
     """A frame from the first rows; zero centre for sparse rows, which stay sparse."""
-    first = next(iter(source.blocks()))
-    first = Block(
-        X=to_host(first.X[:FRAME_ROWS, :]),
-        y=None if first.y is None else to_host(first.y[:FRAME_ROWS]),
-    )
+    first = source.head(FRAME_ROWS)
+    first = Block(X=to_host(first.X), y=None if first.y is None else to_host(first.y))
     X, d = first.X, first.X.shape[1]
     if isinstance(X, np.ndarray):
         frame = Frame.of(X if first.y is None else np.column_stack([X, first.y]))

@@ -25,7 +25,7 @@ class Rows:
 
     def __init__(self, source: Source, who: str) -> None:
         self.source, self.who = source, who
-        first = dense_rows(next(iter(source.blocks())).take(slice(0, 1)))
+        first = dense_rows(source.head(1))
         origin = np.ascontiguousarray(first, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             about = source.reduce(_sums_about, origin)
