@@ -45,6 +45,7 @@ from thetahat.mathematics.losses.custom import loss as loss
 from thetahat.mathematics import lowrank as lowrank
 from thetahat.mathematics import optimizers as optimizers
 from thetahat.mathematics.optimizers.loop import minimise as minimise
+from thetahat.mathematics.optimizers.resumable import resumable as resumable
 from thetahat.mathematics import penalties as penalties
 from thetahat.mathematics import smoothing as smoothing
 from thetahat.mathematics import structures as structures
@@ -500,6 +501,7 @@ __all__ = [
     "resampled_bias_variance",
     "resampling",
     "results",
+    "resumable",
     "ridge_bias_variance",
     "roc_curve",
     "save",

@@ -60,6 +60,7 @@ _BY_MODULE = {
     "thetahat.foundation.config": ("config",),
     "thetahat.mathematics.losses.custom": ("loss",),
     "thetahat.mathematics.optimizers.loop": ("minimise",),
+    "thetahat.mathematics.optimizers.resumable": ("resumable",),
     "thetahat.migration.patching": ("patch_sklearn", "unpatch_sklearn"),
     "thetahat.models.baseline.constant_classifier": ("ConstantClassifier",),
     "thetahat.models.baseline.constant_regressor": ("ConstantRegressor",),

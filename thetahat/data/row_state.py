@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.types import Array
-
-if TYPE_CHECKING:
-    from thetahat.data.source import Block, Source
 
 Rows = dict[str, Array]
 """The entries of some rows, by the names of the arrays."""
@@ -24,7 +21,7 @@ Rows = dict[str, Array]
 class RowState:
     """Arrays by name, with one entry per row of a source."""
 
-    def __init__(self, source: Source, start: dict[str, Any]) -> None:
+    def __init__(self, source: Any, start: dict[str, Any]) -> None:
         self._source = source
         self._arrays = filled(source.n_rows, start)
 
@@ -54,7 +51,7 @@ class RowState:
         drawn = np.searchsorted(limits, random.random(size) * limits[-1], side="right")
         return np.minimum(drawn, len(values) - 1)
 
-    def _of_block(self, summarise: Callable[..., Any], block: Block, *params: Any) -> Any:
+    def _of_block(self, summarise: Callable[..., Any], block: Any, *params: Any) -> Any:
         return summarise(block, part_of(self._arrays, block.start, block.n_rows), *params)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +21,11 @@ from thetahat.data.row_state import Rows, RowState, filled, part_of
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 
-if TYPE_CHECKING:
-    from thetahat.data.distributed.dask_source import DaskSource
-
 
 class DaskRowState(RowState):
     """The state of the rows of a Dask collection."""
 
-    def __init__(self, source: DaskSource, start: dict[str, Any]) -> None:
+    def __init__(self, source: Any, start: dict[str, Any]) -> None:
         self._rows = source
         fill = dask("delayed").delayed(filled, pure=False)
         self._parts: Any = [fill(size, start) for size in source.sizes]
