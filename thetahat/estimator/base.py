@@ -150,14 +150,16 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own = [(name, each) for name, each in vars(cls).items() if isinstance(each, FunctionType)]
-        for name, method in own:
-            if name in FITS:
+        for name, method in list(vars(cls).items()):
+            if not isinstance(method, FunctionType):
+                if name in ROWWISE and hasattr(method, "fn"):  # of `available_if`
+                    method.fn = lazy_on_dask(method.fn, cls)
+            elif name in FITS:
                 setattr(cls, name, whole_or_not_at_all(source_for_dask(method)))
             elif name == "score":
                 setattr(cls, name, source_for_dask(method))
             elif name in ROWWISE:
-                setattr(cls, name, lazy_on_dask(method))
+                setattr(cls, name, lazy_on_dask(method, cls))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -91,7 +90,8 @@ def map_as_available(
     if client is not None:
         submit, size = _submitter(client, alone)
     elif size > 1 and (pool := thread_pool(size)) is not None:
-        submit = partial(pool.submit, alone)
+        threads = pool.submit
+        submit = lambda item: threads(alone, item)  # noqa: E731
     with one_blas_thread():
         if submit is None:
             yield from ((item, alone(item)) for item in items)
@@ -149,7 +149,8 @@ def _submitter(
 
     held = client.submit(bytes, cloudpickle.dumps(alone), pure=False)
     start = client.get_executor(pure=False).submit
-    return partial(start, _on_worker, held), max(1, sum(client.nthreads().values()))
+    size = max(1, sum(client.nthreads().values()))
+    return lambda item: start(_on_worker, held, item), size
 
 
 def _on_worker(alone: bytes, item: Any) -> Any:

@@ -159,3 +159,55 @@ def test_an_unfitted_model_and_a_failed_fit():
     with pytest.raises(th.errors.DataError, match="row 7"):
         model.fit(dX, bad)
     assert model.coef_ is before
+
+
+def test_methods_that_exist_for_some_parameters_are_lazy_too():
+    X, _, _ = data()
+    y = targets("sorted")
+    dX = da.from_array(X, chunks=(150, 4))
+    cases = {
+        "decision_function": th.NearestCentroid(),
+        "predict_proba": th.SGDClassifier(loss="logistic", random_state=0),
+    }
+    for name, model in cases.items():
+        model.fit(X, y)
+        lazy = getattr(model, name)(dX)
+        assert isinstance(lazy, da.Array)
+        np.testing.assert_allclose(lazy.compute(), getattr(model, name)(X), rtol=1e-9)
+
+
+def test_lazy_predictions_of_models_that_need_their_rows_in_memory():
+    X, y, _ = data()
+    dX = da.from_array(X, chunks=(150, 4))
+    for model in (th.KNeighborsRegressor(3), th.DecisionTreeRegressor(max_depth=3)):
+        lazy = model.fit(X, y).predict(dX)
+        np.testing.assert_array_equal(lazy.compute(), model.predict(X))
+
+
+def test_a_collection_is_never_loaded_silently():
+    X, y, _ = data()
+    dy = da.from_array(y, chunks=100)
+    with pytest.raises(CapabilityError, match=r"y is a Dask collection.*y.compute"):
+        th.Ridge().fit(X, dy)
+
+
+def test_a_fit_goes_on_after_its_client_has_ended(tmp_path, monkeypatch):
+    X = data()[0]
+    dX, path = da.from_array(X, chunks=(150, 4)), tmp_path / "fit.npz"
+    expected = th.KMeans(4, random_state=0).fit(dX)
+    write, left = th.resumable._write, [2]
+
+    def written(self):
+        write(self)
+        left[0] -= 1
+        if not left[0]:
+            raise RuntimeError("the client ends")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(th.resumable, "_write", written)
+        with pytest.raises(RuntimeError), th.resumable(path, every=0):
+            th.KMeans(4, random_state=0).fit(dX)
+    with th.resumable(path):
+        found = th.KMeans(4, random_state=0).fit(dX)
+    assert found.n_iter_ < expected.n_iter_
+    np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)

@@ -11,10 +11,11 @@ from thetahat.data.distributed.pieces import dask, pieces_of
 from thetahat.foundation.errors import CapabilityError
 
 
-def lazy_rows(model: Any, method: str, X: Any, *args: Any, **params: Any) -> Any:
+def lazy_rows(model: Any, owner: type, method: str, X: Any, *args: Any, **params: Any) -> Any:
     """``model.method(X)`` as a Dask array whose partitions are those of X.
 
-    The first row of X is computed at once, which shows the type and the shape of the result.
+    ``owner`` is the class whose method is meant: a class that overrides it may call this one. The
+    first row of X is computed at once, which shows the type and the shape of the result.
     """
     pieces = pieces_of(X, "X", type(model).__name__)
     delayed, array = dask("delayed").delayed, dask("array")
@@ -23,7 +24,7 @@ def lazy_rows(model: Any, method: str, X: Any, *args: Any, **params: Any) -> Any
     row = next((head for head in heads if len(head)), None)
     if row is None:
         row = np.zeros((1, model.n_features_in_))
-    example = getattr(model, method)(row, *args, **params)
+    example = _bound(model, owner, method)(row, *args, **params)
     if not isinstance(example, np.ndarray):
         raise CapabilityError(
             f"{type(model).__name__}.{method} of a Dask collection must give an array, but "
@@ -35,7 +36,7 @@ def lazy_rows(model: Any, method: str, X: Any, *args: Any, **params: Any) -> Any
     empty = example[:0]
     parts = [
         array.from_delayed(
-            each(shared, method, part, empty, args, params),
+            each(shared, owner, method, part, empty, args, params),
             shape=(size, *example.shape[1:]),
             meta=empty,
         )
@@ -48,7 +49,13 @@ def _first_row(part: Any) -> Any:
     return part.iloc[:1] if hasattr(part, "iloc") else part[:1]
 
 
-def _rows_of(model: Any, method: str, part: Any, empty: Any, args: Any, params: Any) -> Any:
+def _rows_of(
+    model: Any, owner: type, method: str, part: Any, empty: Any, args: Any, params: Any
+) -> Any:
     if not part.shape[0]:
         return empty
-    return np.asarray(getattr(model, method)(part, *args, **params))
+    return np.asarray(_bound(model, owner, method)(part, *args, **params))
+
+
+def _bound(model: Any, owner: type, method: str) -> Any:
+    return vars(owner)[method].__get__(model, type(model))

@@ -24,8 +24,8 @@ ROWWISE = (
 _THEN = {"fit_transform": "transform", "fit_predict": "predict"}
 
 
-def lazy_on_dask(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method, which gives a lazy Dask array for a Dask collection."""
+def lazy_on_dask(method: Callable[..., Any], owner: type) -> Callable[..., Any]:
+    """The method of a class, which gives a lazy Dask array for a Dask collection."""
     name = method.__name__
 
     @wraps(method)
@@ -37,7 +37,7 @@ def lazy_on_dask(method: Callable[..., Any]) -> Callable[..., Any]:
             from thetahat.data.distributed.lazy_rows import lazy_rows
 
             check_is_fitted(self)
-            return lazy_rows(self, name, *args, **params)
+            return lazy_rows(self, owner, name, *args, **params)
         return method(self, *args, **params)
 
     return routed
@@ -68,12 +68,13 @@ def _by_source(method: Callable[..., Any], model: Any, args: Any, params: Any) -
     if name in _THEN:
         model.fit(*args, **params)
         return getattr(model, _THEN[name])(args[0] if args else params["X"])
-    given = signature(method).bind(model, *args, **params).arguments
-    given = dict(list(given.items())[1:])
+    expected = signature(method)
+    given = dict(list(expected.bind(model, *args, **params).arguments.items())[1:])
     others = given.pop("params", {}) | given.pop("fit_params", {})
     rows = {role: given.pop(role, None) for role in ("X", "y", "sample_weight")}
-    if not model.__sklearn_tags__().target_tags.required:
-        rows["y"] = None  # as the fit of an array, which ignores it
+    if not model.__sklearn_tags__().target_tags.required and "y" in expected.parameters:
+        if expected.parameters["y"].default is None:
+            rows["y"] = None  # as the fit of an array, which ignores it
     source = dask_rows(
         *rows.values(), who=who, missing=bool(getattr(model, "_leaves_out_missing", False))
     )
