@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sized
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -90,8 +90,7 @@ def map_as_available(
     if client is not None:
         submit, size = _submitter(client, alone)
     elif size > 1 and (pool := thread_pool(size)) is not None:
-        threads = pool.submit
-        submit = lambda item: threads(alone, item)  # noqa: E731
+        submit = _on_threads(pool, alone)
     with one_blas_thread():
         if submit is None:
             yield from ((item, alone(item)) for item in items)
@@ -109,6 +108,12 @@ def map_as_available(
         finally:
             for future in running:
                 future.cancel()
+
+
+def _on_threads(
+    pool: Executor, alone: Alone[Item, Result]
+) -> Callable[[Item], Future[Result | Failure]]:
+    return lambda item: pool.submit(alone, item)
 
 
 def cluster_client() -> Any:

@@ -211,3 +211,13 @@ def test_a_fit_goes_on_after_its_client_has_ended(tmp_path, monkeypatch):
         found = th.KMeans(4, random_state=0).fit(dX)
     assert found.n_iter_ < expected.n_iter_
     np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
+
+
+def test_kernel_features_in_a_pipeline():
+    from sklearn.pipeline import make_pipeline
+
+    X, y, _ = data()
+    dX, dy = da.from_array(X, chunks=(CHUNKS, 4)), da.from_array(y, chunks=100)
+    model = make_pipeline(th.Nystroem(n_components=30, random_state=0), th.Ridge(alpha=0.1))
+    here, there = clone(model).fit(X, y), clone(model).fit(dX, dy)
+    np.testing.assert_allclose(there.predict(dX).compute(), here.predict(X), rtol=1e-6)

@@ -164,49 +164,51 @@ class _Joint:
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, who: str) -> _Joint:
         features = pieces_of(X, "X", who)
-        counted = features.sizes or _counted(features)
-        others = {"y": y, "sample_weight": sample_weight}
-        found = {
-            role: None if values is None else beside(values, counted, role, who)
-            for role, values in others.items()
+        given = {"y": y, "sample_weight": sample_weight}
+        found: dict[str, Pieces] = {
+            role: pieces
+            for role, values in given.items()
+            if is_dask(values)
+            and (pieces := pieces_of(values, role, who)).sizes is None
+            and len(pieces.parts) == len(features.parts)
         }
-        columns = [features, found["y"], found["sample_weight"]]
-        parts = [
-            tuple(None if column is None else column.parts[place] for column in columns)
-            for place in range(len(counted))
-        ]
         n_bytes: list[int] = []
-        if any(column is not None and column.sizes is None for column in columns):
-            n_bytes = _measured(parts, who)
-        filled = [place for place, size in enumerate(counted) if size]
+        sizes = features.sizes
+        if sizes is None or found:
+            sizes, n_bytes = _measured(features, found, who)
+        for role, values in given.items():
+            if values is not None and role not in found:
+                found[role] = beside(values, sizes, role, who)
+        columns = [features.parts, *(_parts(found.get(role), len(sizes)) for role in given)]
+        filled = [place for place, size in enumerate(sizes) if size]
         return cls(
-            tuple(parts[place] for place in filled),  # type: ignore[misc]
-            tuple(counted[place] for place in filled),
-            [n_bytes[place] for place in filled] if n_bytes else [],
+            tuple((columns[0][at], columns[1][at], columns[2][at]) for at in filled),
+            tuple(sizes[at] for at in filled),
+            [n_bytes[at] for at in filled] if n_bytes else [],
             _template(features),
-            None if found["y"] is None else _template(found["y"]),
+            None if y is None else _template(found["y"]),
         )
 
 
-def _counted(pieces: Pieces) -> Sizes:
-    """The number of rows of partitions of unknown length. Cost: computes them once."""
-    count = dask("delayed").delayed(length_and_bytes, pure=False)
-    return tuple(found[0] for found in computed([count(part, None, None) for part in pieces.parts]))
+def _parts(pieces: Pieces | None, count: int) -> tuple[Any, ...]:
+    return (None,) * count if pieces is None else pieces.parts
 
 
-def _measured(parts: Sequence[tuple[Any, ...]], who: str) -> list[int]:
-    """The bytes of each partition, whose X, y and weights must have the same length."""
+def _measured(features: Pieces, others: dict[str, Pieces], who: str) -> tuple[Sizes, list[int]]:
+    """Rows and bytes of partitions of unknown length. Cost: computes them once."""
     measure = dask("delayed").delayed(length_and_bytes, pure=False)
-    found = computed([measure(*part) for part in parts])
-    for place, (rows, *others, _) in enumerate(found):
-        for role, length in zip(("y", "sample_weight"), others, strict=True):
+    count = len(features.parts)
+    columns = [_parts(others.get(role), count) for role in ("y", "sample_weight")]
+    found = computed([measure(*part) for part in zip(features.parts, *columns, strict=True)])
+    for place, (rows, *lengths, _) in enumerate(found):
+        for role, length in zip(("y", "sample_weight"), lengths, strict=True):
             if length is not None and length != rows:
                 raise DataError(
                     f"{who}: Found input variables with inconsistent numbers of samples: partition "
                     f"{place} of X has {rows} rows, that of {role} has {length}. Take both from "
                     "the same dataframe, or divide them alike."
                 )
-    return [n_bytes for *_, n_bytes in found]
+    return tuple(rows for rows, *_ in found), [n_bytes for *_, n_bytes in found]
 
 
 def _template(pieces: Pieces) -> Any:
