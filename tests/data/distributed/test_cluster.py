@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -19,8 +20,9 @@ distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.fixture(scope="module")
-def client():
+@contextmanager
+def two_workers():
+    """A client of two single-threaded processes."""
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "20s"}),
         distributed.LocalCluster(
@@ -33,6 +35,19 @@ def client():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with two_workers() as client:
+        yield client
+
+
+@pytest.fixture
+def victims():
+    """A cluster of its own for a test that kills a worker."""
+    with two_workers() as client:
         yield client
 
 
@@ -82,19 +97,18 @@ def kill_in_mid_fit(client, monkeypatch, name, number):
         found = make().fit(*as_dask(X, y))
     assert killer.killed
     np.testing.assert_array_equal(getattr(found, attribute), getattr(expected, attribute))
-    client.wait_for_workers(2, timeout=60)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_killed_worker_does_not_change_a_bit(client, monkeypatch, name):
-    kill_in_mid_fit(client, monkeypatch, name, 3)
+def test_a_killed_worker_does_not_change_a_bit(victims, monkeypatch, name):
+    kill_in_mid_fit(victims, monkeypatch, name, 3)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(2, 12))
 @pytest.mark.parametrize("name", MODELS)
-def test_a_worker_killed_at_any_step_does_not_change_a_bit(client, monkeypatch, name, number):
-    kill_in_mid_fit(client, monkeypatch, name, number)
+def test_a_worker_killed_at_any_step_does_not_change_a_bit(victims, monkeypatch, name, number):
+    kill_in_mid_fit(victims, monkeypatch, name, number)
 
 
 def test_a_cluster_gives_the_bits_of_one_process(client):
