@@ -48,10 +48,11 @@ class resumable:
     --------
     >>> import tempfile
     >>> import thetahat as th
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> X = [[0.0], [1.0], [3.0], [7.0]]
     >>> with tempfile.TemporaryDirectory() as folder, th.resumable(f"{folder}/fit.npz"):
-    ...     th.LogisticRegression().fit(X, y).n_iter_.tolist()
-    [4]
+    ...     model = th.KMeans(2, random_state=0).fit(X)
+    >>> round(model.inertia_, 4)
+    4.6667
     """
 
     def __init__(self, path: str | PathLike[str], *, every: float = 10.0) -> None:
