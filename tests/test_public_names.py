@@ -39,7 +39,7 @@ def test_the_top_holds_estimators_functions_and_namespaces():
 
     values = {
         *("ApproximateSearch", "BallTree", "HoldOut", "KDTree", "MarkovGraph"),
-        *("ResponseTransform", "config"),
+        *("ResponseTransform", "config", "resumable"),
     }
     for name in set(thetahat.__all__) - set(NAMESPACES) - values:
         value = getattr(thetahat, name)

@@ -3,6 +3,7 @@
 from thetahat.catalog import taxonomy as taxonomy
 from thetahat import data as data
 from thetahat.data import datasets as datasets
+from thetahat.data.distributed.from_dask import from_dask as from_dask
 from thetahat.data.on_disk.scan import scan as scan
 from thetahat.data import resampling as resampling
 from thetahat import errors as errors
@@ -44,6 +45,7 @@ from thetahat.mathematics.losses.custom import loss as loss
 from thetahat.mathematics import lowrank as lowrank
 from thetahat.mathematics import optimizers as optimizers
 from thetahat.mathematics.optimizers.loop import minimise as minimise
+from thetahat.mathematics.optimizers.resumable import resumable as resumable
 from thetahat.mathematics import penalties as penalties
 from thetahat.mathematics import smoothing as smoothing
 from thetahat.mathematics import structures as structures
@@ -478,6 +480,7 @@ __all__ = [
     "explain",
     "export_text",
     "fast_mcd",
+    "from_dask",
     "graphical_lasso",
     "how_many_clusters",
     "importances",
@@ -510,6 +513,7 @@ __all__ = [
     "resampled_bias_variance",
     "resampling",
     "results",
+    "resumable",
     "ridge_bias_variance",
     "roc_curve",
     "save",

@@ -33,6 +33,7 @@ NAMESPACES = {
 
 _BY_MODULE = {
     "thetahat.catalog": ("taxonomy",),
+    "thetahat.data.distributed.from_dask": ("from_dask",),
     "thetahat.data.on_disk.scan": ("scan",),
     "thetahat.evaluation.resampling.bias_variance": ("bias_variance", "ridge_bias_variance"),
     "thetahat.evaluation.resampling.bootstrap": ("bootstrap",),
@@ -59,6 +60,7 @@ _BY_MODULE = {
     "thetahat.foundation.config": ("config",),
     "thetahat.mathematics.losses.custom": ("loss",),
     "thetahat.mathematics.optimizers.loop": ("minimise",),
+    "thetahat.mathematics.optimizers.resumable": ("resumable",),
     "thetahat.migration.patching": ("patch_sklearn", "unpatch_sklearn"),
     "thetahat.models.baseline.constant_classifier": ("ConstantClassifier",),
     "thetahat.models.baseline.constant_regressor": ("ConstantRegressor",),

@@ -1,6 +1,7 @@
 # Written by `python -m tests.public_stub`; do not edit.
 
 from thetahat.foundation.errors import CapabilityError as CapabilityError
+from thetahat.foundation.errors import ClusterError as ClusterError
 from thetahat.foundation.errors import DataError as DataError
 from thetahat.foundation.errors import IllConditionedWarning as IllConditionedWarning
 from thetahat.foundation.errors import MemoryBudgetError as MemoryBudgetError
@@ -12,6 +13,7 @@ from thetahat.foundation.errors import ThetahatError as ThetahatError
 
 __all__ = [
     "CapabilityError",
+    "ClusterError",
     "DataError",
     "IllConditionedWarning",
     "MemoryBudgetError",

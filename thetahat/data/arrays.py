@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.errors import DataError
+from thetahat.data.distributed.pieces import is_dask
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array, Matrix
 
 
@@ -77,6 +78,12 @@ def read_only(X: Any) -> Any:
 
 def as_array(values: Any, role: str, who: str) -> Array:
     """The array that NumPy makes of the values, if they have the shape of one."""
+    if is_dask(values):
+        raise CapabilityError(
+            f"{who}: {role} is a Dask collection, but values in memory are needed here. Pass X, y "
+            "and sample_weight as Dask collections to fit, predict, transform or score, or load "
+            f"the values with {role}.compute()."
+        )
     if isinstance(values, Mapping | Set | Iterator):
         raise TypeError(
             f"{who}: {role} is a {type(values).__name__}, but it must be an array, a table or a "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -17,7 +18,7 @@ def chosen_rows(source: Source, numbers: Array) -> Block:
     if isinstance(source, InMemory):
         return Block(X=source.X, y=source.y, weight=source.weight).take(numbers)
     ordered, place = np.unique(numbers, return_inverse=True)
-    found = [_those_in(block, ordered) for block in source.blocks()]
+    found = list(source.map_blocks(partial(_those_in, ordered=ordered)))
 
     def joined(parts: list[Array]) -> Array | None:
         return None if parts[0] is None else np.concatenate(parts)[place]

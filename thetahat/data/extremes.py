@@ -13,8 +13,9 @@ import numpy as np
 
 from thetahat.data.arrays import to_host
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Source
+from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 
 EXTREME = 1e50
 """Targets with a larger maximum than this, or a smaller one than its inverse, are rescaled."""
@@ -73,10 +74,7 @@ def require_squares_of_target(source: Source, *, who: str) -> None:
 def require_visible_columns(source: Source, smallest: float = SMALLEST_COLUMN) -> None:
     """Raise an error for columns of numbers that are nearly 0, but not 0. Cost: O(n d)."""
     size = np.zeros(source.n_features)
-    for block in source.blocks():
-        X = to_host(block.X)
-        largest = abs(X).max(axis=0)
-        largest = largest if isinstance(largest, np.ndarray) else largest.toarray().ravel()
+    for largest in source.map_blocks(_largest_entries):
         size = np.maximum(size, largest)
     gone = (size > 0) & (size < smallest)
     if gone.any():
@@ -113,7 +111,13 @@ def target_unit(source: Source) -> float:
 
 
 def _largest_target(source: Source) -> float:
-    return max(
-        (float(np.max(abs(to_host(block.y)), initial=0.0)) for block in source.blocks()),
-        default=0.0,
-    )
+    return max(source.map_blocks(_largest_in_block), default=0.0)
+
+
+def _largest_in_block(block: Block) -> float:
+    return float(np.max(abs(to_host(block.targets)), initial=0.0))
+
+
+def _largest_entries(block: Block) -> Array:
+    largest = abs(to_host(block.X)).max(axis=0)
+    return largest if isinstance(largest, np.ndarray) else largest.toarray().ravel()

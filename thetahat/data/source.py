@@ -1,4 +1,4 @@
-"""Rows in memory, in a file or on a device, and passes over them.
+"""Rows in memory, in a file, on a device or on a cluster, and passes over them.
 
 A `Source` yields `Block`s of rows in a fixed order; ``source.reduce(summarise, *params)`` applies a
 function to the blocks and merges the results. Only sources know where rows are stored, and every
@@ -24,6 +24,7 @@ import numpy as np
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.columns.schema import Schema
 from thetahat.data.finite import require_finite_block
+from thetahat.data.row_state import RowState
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array, Matrix
@@ -158,16 +159,27 @@ class Source(ABC):
 
         With `missing`, NaN marks a missing value and is accepted.
         """
-        check = partial(self._require_finite_block, missing=missing)
-        for _ in ordered_map(check, self.blocks()):
+        for _ in self.map_blocks(partial(self._require_finite_block, missing=missing)):
             pass
 
     def _require_finite_block(self, block: Block, missing: bool = False) -> None:
         require_finite_block(block.X, block.start, self.schema, missing=missing)
 
+    def head(self, n_rows: int | None = None) -> Block:
+        """The first rows: `n_rows` of them, or fewer if there are no more in the first block."""
+        return next(iter(self.blocks())).take(slice(0, n_rows))
+
+    def row_state(self, **start: Any) -> RowState:
+        """Arrays with one entry per row, by name, filled with the given values."""
+        return RowState(self, start)
+
+    def map_blocks(self, function: Callable[[Block], Any]) -> Iterator[Any]:
+        """Yield ``function(block)`` for all blocks in order, computed where the rows are."""
+        return ordered_map(function, self.blocks())
+
     def map_rows(self, function: Callable[[Block], Array]) -> Array:
         """Stack ``function(block)`` over all blocks: predictions, residuals, scores."""
-        return np.concatenate(list(ordered_map(function, self.blocks())))
+        return np.concatenate(list(self.map_blocks(function)))
 
     def target_values(self, y: Array) -> Array:
         """Targets as they are stored: labels, whole numbers or Booleans where possible."""

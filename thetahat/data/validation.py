@@ -129,7 +129,7 @@ def as_features(X: Any, *, who: str, accept_sparse: bool = True) -> tuple[Matrix
         return _as_csr(X, who), schema
     if is_table(X):
         X, schema = table_to_numpy(X)
-    X = _as_float(X, "X", who)
+    X = as_numbers(X, "X", who)
     require_matrix(X.shape, who)
     return X, schema
 
@@ -147,7 +147,7 @@ def require_matrix(shape: tuple[int, ...], who: str) -> None:
 
 def as_weight(sample_weight: Any, n: int, who: str) -> Array:
     """Weights as float64 of shape (n,): finite, ≥ 0, not all zero; a scalar is repeated."""
-    weight = _as_float(sample_weight, "sample_weight", who).astype(np.float64, copy=False)
+    weight = as_numbers(sample_weight, "sample_weight", who).astype(np.float64, copy=False)
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     if weight.ndim != 1 or weight.shape[0] != n:
@@ -175,7 +175,7 @@ def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array
     require_dense_target(y, who)
     if is_table(y):
         y, _ = table_to_numpy(y)
-    y = _as_float(y, "y", who)
+    y = as_numbers(y, "y", who)
     _require_target_columns(y.shape, who)
     if y.ndim == 0 or y.ndim > 2:
         raise DataError(
@@ -215,7 +215,7 @@ def _require_target_columns(shape: tuple[int, ...], who: str) -> None:
         )
 
 
-def _as_float(values: Any, role: str, who: str) -> Array:
+def as_numbers(values: Any, role: str, who: str) -> Array:
     """A float32 or float64 array without a copy where it already is one."""
     if type(values) in (np.ndarray, np.memmap) and values.dtype in (np.float64, np.float32):
         return values

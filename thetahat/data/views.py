@@ -16,7 +16,8 @@ import numpy as np
 from thetahat.data.arrays import to_host
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source
+from thetahat.data.row_state import ChangedRowState, RowState, of_changed
+from thetahat.data.source import Block, S, Source
 from thetahat.data.summaries.counts import distinct_targets
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.errors import DataError
@@ -53,6 +54,22 @@ class View(Source):
 
     def blocks(self) -> Iterator[Block]:
         return map(self.change, self.source.blocks())
+
+    def reduce(self, summarise: Callable[..., S], *params: Any) -> S:
+        """As `Source.reduce`; the source applies the map where its rows are."""
+        return self.source.reduce(partial(of_changed, self.change, summarise), *params)
+
+    def map_blocks(self, function: Callable[[Block], Any]) -> Iterator[Any]:
+        """As `Source.map_blocks`; the source applies the map where its rows are."""
+        return self.source.map_blocks(partial(of_changed, self.change, function))
+
+    def head(self, n_rows: int | None = None) -> Block:
+        """As `Source.head`; only these rows are changed."""
+        return self.change(self.source.head(n_rows))
+
+    def row_state(self, **start: Any) -> RowState:
+        """As `Source.row_state`; the arrays are where the rows are."""
+        return ChangedRowState(self.source.row_state(**start), self.change)
 
 
 def held(source: Source) -> Source:

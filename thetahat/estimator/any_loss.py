@@ -22,7 +22,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.links import Link
-from thetahat.mathematics.losses.targets import check_targets
+from thetahat.mathematics.losses.targets import check_source_targets
 
 OF_CLASSES = (Targets.BINARY, Targets.SIGNS, Targets.CLASSES)
 """Targets that are labels: a model with such a loss is a classifier."""
@@ -73,8 +73,7 @@ class AnyLoss(LabelledEstimator):
         if kind not in OF_CLASSES:
             source = self._open(X, y, sample_weight)
             self.__dict__.pop("classes_", None)  # of an earlier fit with a loss of classes
-            for block in source.blocks():
-                check_targets(self.loss_, block.y, who=who, start=block.start)
+            check_source_targets(self.loss_, source, who=who)
             return source, 0
         several = kind is Targets.CLASSES
         source = self._open_classes(

@@ -19,6 +19,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.data.validation import as_device_features, as_features, as_source
+from thetahat.estimator.distributed.routing import ROWWISE, lazy_on_dask, source_for_dask
 from thetahat.estimator.parameters import Range, check_ranges
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -149,10 +150,16 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in FITS:
-            fit = cls.__dict__.get(name)
-            if isinstance(fit, FunctionType):
-                setattr(cls, name, whole_or_not_at_all(fit))
+        for name, method in list(vars(cls).items()):
+            if not isinstance(method, FunctionType):
+                if name in ROWWISE and hasattr(method, "fn"):  # of `available_if`
+                    method.fn = lazy_on_dask(method.fn, cls)
+            elif name in FITS:
+                setattr(cls, name, whole_or_not_at_all(source_for_dask(method)))
+            elif name == "score":
+                setattr(cls, name, source_for_dask(method))
+            elif name in ROWWISE:
+                setattr(cls, name, lazy_on_dask(method, cls))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.on_device import OnDevice
-from thetahat.data.source import Source
+from thetahat.data.source import Block, Source
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.linear import Linear
 from thetahat.foundation.errors import DataError
@@ -108,8 +108,7 @@ def require_two_weighted_classes(source: Source, classes: Array, who: str) -> No
     if not source.has_weight or isinstance(source, OnDevice):
         return
     first = None
-    for block in source.blocks():
-        counted = np.asarray(block.y)[np.asarray(block.row_weights) > 0]
+    for counted in source.map_blocks(_counted_classes):
         if counted.size:
             first = counted[0] if first is None else first
             if (counted != first).any():
@@ -120,6 +119,10 @@ def require_two_weighted_classes(source: Source, classes: Array, who: str) -> No
             f"{classes.tolist()[int(first)]!r}, but at least two classes are needed. Give "
             "rows of another class a positive weight."
         )
+
+
+def _counted_classes(block: Block) -> Array:
+    return np.unique(np.asarray(block.y)[np.asarray(block.row_weights) > 0])
 
 
 def without_common_scores(found: dict[str, Array], risk: EmpiricalRisk) -> dict[str, Array]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 __all__ = [
     "CapabilityError",
+    "ClusterError",
     "DataError",
     "IllConditionedWarning",
     "MemoryBudgetError",
@@ -71,6 +72,19 @@ class CapabilityError(ThetahatError, TypeError, ValueError):
     --------
     >>> import thetahat as th
     >>> issubclass(th.errors.CapabilityError, TypeError)
+    True
+    """
+
+
+class ClusterError(ThetahatError, RuntimeError):
+    """The cluster that computes a fit was lost. The message says what to start again. Cost: O(1).
+
+    A lost worker is no error: its partitions are computed again by the others.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> issubclass(th.errors.ClusterError, RuntimeError)
     True
     """
 

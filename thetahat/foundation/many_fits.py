@@ -1,9 +1,15 @@
-"""Run many fits in parallel, with results in order and independent of the number of threads."""
+"""Run many fits in parallel, with results in order and independent of the number of threads.
+
+Within ``joblib.parallel_config(backend="dask")`` the fits run on the workers of the Dask cluster,
+otherwise on the threads of this process. The results are the same.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sized
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -62,6 +68,10 @@ def parallel_map(
     Each item has its share of the threads: one of them, or more if there are few items. A share is
     always smaller than the whole, so work that itself runs on several threads cannot deadlock.
     """
+    client = cluster_client()
+    if client is not None:
+        yield from _map_on_cluster(client, Alone(work), items)
+        return
     count = len(items) if isinstance(items, Sized) else n_threads()
     share = max(1, n_threads() // max(1, count))
     yield from ordered_map(Alone(work, share), items)
@@ -75,10 +85,14 @@ def map_as_available(
     The next item is requested only when one is done, so the caller can choose it by the results so
     far.
     """
-    alone, size = Alone(work), n_threads()
-    pool = thread_pool(size) if size > 1 else None
+    alone, size, client = Alone(work), n_threads(), cluster_client()
+    submit: Callable[[Item], Future[Result | Failure]] | None = None
+    if client is not None:
+        submit, size = _submitter(client, alone)
+    elif size > 1 and (pool := thread_pool(size)) is not None:
+        submit = _on_threads(pool, alone)
     with one_blas_thread():
-        if pool is None:
+        if submit is None:
             yield from ((item, alone(item)) for item in items)
             return
         running: dict[Future[Result | Failure], Item] = {}
@@ -86,7 +100,7 @@ def map_as_available(
             while True:
                 # One extra item is queued, so that no thread has to wait for the caller.
                 for item in islice(items, size + 1 - len(running)):
-                    running[pool.submit(alone, item)] = item
+                    running[submit(item)] = item
                 if not running:
                     return
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -94,3 +108,57 @@ def map_as_available(
         finally:
             for future in running:
                 future.cancel()
+
+
+def _on_threads(
+    pool: Executor, alone: Alone[Item, Result]
+) -> Callable[[Item], Future[Result | Failure]]:
+    return lambda item: pool.submit(alone, item)
+
+
+def cluster_client() -> Any:
+    """The client of the Dask cluster that the caller has chosen with joblib; None without one."""
+    parallel = sys.modules.get("joblib.parallel")
+    if parallel is None:
+        return None
+    backend, _ = parallel.get_active_backend()
+    return backend.client if type(backend).__name__ == "DaskDistributedBackend" else None
+
+
+def _map_on_cluster(
+    client: Any, alone: Alone[Item, Result], items: Iterable[Item]
+) -> Iterator[Result | Failure]:
+    submit, size = _submitter(client, alone)
+    waiting: deque[Future[Result | Failure]] = deque()
+    try:
+        for item in items:
+            waiting.append(submit(item))
+            if len(waiting) > 2 * size:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _submitter(
+    client: Any, alone: Alone[Item, Result]
+) -> tuple[Callable[[Item], Future[Result | Failure]], int]:
+    """The function that starts the work for an item, and the number of items at a time.
+
+    The work and its data are sent to each worker once. They are the result of a task, so that the
+    scheduler sends them again if a worker is lost.
+    """
+    import cloudpickle
+
+    held = client.submit(bytes, cloudpickle.dumps(alone), pure=False)
+    start = client.get_executor(pure=False).submit
+    size = max(1, sum(client.nthreads().values()))
+    return lambda item: start(_on_worker, held, item), size
+
+
+def _on_worker(alone: bytes, item: Any) -> Any:
+    import cloudpickle
+
+    return cloudpickle.loads(alone)(item)

@@ -90,5 +90,5 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
 
 def _some_rows(source: Any) -> Block:
     """A sample of the rows in memory, or of the first block of a file."""
-    block = source.whole if isinstance(source, InMemory) else next(iter(source.blocks()))
+    block = source.whole if isinstance(source, InMemory) else source.head()
     return block.take(np.linspace(0, block.n_rows - 1, min(ROWS, block.n_rows)).astype(np.int64))

@@ -245,7 +245,7 @@ def _first_centres(source: Source, n_classes: int) -> Array:
     """
     if isinstance(source, InMemory) and source.is_sparse:
         return np.zeros((n_classes, source.n_features))
-    block = source.whole if isinstance(source, InMemory) else next(iter(source.blocks()))
+    block = source.whole if isinstance(source, InMemory) else source.head()
     return _with_centres(block, codes_of(block), np.full((n_classes, source.n_features), np.nan))
 
 
@@ -268,11 +268,12 @@ def _with_centres(block: Block, codes: Array, centre: Array) -> Array:
 
 def _largest_unit(source: Source) -> Array:
     """Units from the largest entries of all rows."""
-    size = np.zeros(source.n_features)
-    for block in source.blocks():
-        X = dense_rows(block)
-        size = np.maximum(size, np.abs(X).max(axis=0, initial=0.0))
+    size = np.max(list(source.map_blocks(_sizes)), axis=0)
     return Frame.of(np.stack([-size, size])).unit
+
+
+def _sizes(block: Block) -> Array:
+    return np.abs(dense_rows(block)).max(axis=0, initial=0.0)
 
 
 def _summarise(

@@ -210,7 +210,11 @@ def count_used_rows(source: Source) -> int:
     """Number of rows of positive weight."""
     if not source.has_weight:
         return source.n_rows
-    return sum(int(np.count_nonzero(np.asarray(each.row_weights) > 0)) for each in source.blocks())
+    return sum(source.map_blocks(_count_used))
+
+
+def _count_used(block: Block) -> int:
+    return int(np.count_nonzero(np.asarray(block.row_weights) > 0))
 
 
 def _summarise_means(block: Block) -> Means:
@@ -223,11 +227,8 @@ def _summarise_means(block: Block) -> Means:
 
 def provisional_frame(source: Source) -> Frame:
     """A frame from the first rows; zero centre for sparse rows, which stay sparse."""
-    first = next(iter(source.blocks()))
-    first = Block(
-        X=to_host(first.X[:FRAME_ROWS, :]),
-        y=None if first.y is None else to_host(first.y[:FRAME_ROWS]),
-    )
+    first = source.head(FRAME_ROWS)
+    first = Block(X=to_host(first.X), y=None if first.y is None else to_host(first.y))
     X, d = first.X, first.X.shape[1]
     if isinstance(X, np.ndarray):
         frame = Frame.of(X if first.y is None else np.column_stack([X, first.y]))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
+from thetahat.data.arrays import to_host
+from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss, Targets
@@ -71,6 +74,16 @@ def check_targets(loss: Loss, y: Any, *, who: str, start: int = 0) -> None:
         )
     for rule in (FINITE, RULES[loss.targets]):
         _enforce(rule, xp, y, start, f"{who}: ", f"; {need}. {rule.remedy}")
+
+
+def check_source_targets(loss: Loss, source: Source, *, who: str) -> None:
+    """The same for the targets of all rows of a source."""
+    for _ in source.map_blocks(partial(_check_block, loss=loss, who=who)):
+        pass
+
+
+def _check_block(block: Block, loss: Loss, who: str) -> None:
+    check_targets(loss, to_host(block.targets), who=who, start=block.start)
 
 
 def _enforce(rule: Rule, xp: Any, y: Array, start: int, before: str, after: str) -> None:

@@ -20,6 +20,7 @@ from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.problem import NEED_IN_WORDS, MissingCapability
+from thetahat.mathematics.optimizers.resumable import begin_run, end_run
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.optimizers.stuck import is_stuck
 from thetahat.mathematics.parts import Part
@@ -216,8 +217,11 @@ def minimise(
         if not hasattr(problem, need):
             raise CapabilityError(_refusal(problem, method, need))
     steps = method.default_max_steps if max_steps is None else max_steps
+    run, token = begin_run(f"{_describe(problem)} by {method.name}")
     monitor = Monitor(tolerance, steps, watch, keep_trace)
     try:
+        if run is not None:
+            start, monitor.watch = run.start(start), run.watching(monitor.watch)
         # The monitor detects steps that overflow, so NumPy's warnings are not needed.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             method.run(problem, _starting_point(problem, start), monitor)
@@ -232,7 +236,12 @@ def minimise(
             monitor.outcome = Outcome.INTERRUPTED
             interrupt.solution = _solution(monitor, method, reason)  # type: ignore[attr-defined]
         raise
-    return _solution(monitor, method, reason)
+    finally:
+        end_run(token)
+    solution = _solution(monitor, method, reason)
+    if run is not None:
+        run.done(solution.theta)
+    return solution
 
 
 def _starting_point(problem: Any, start: Array | None) -> Array:

@@ -25,7 +25,7 @@ class Rows:
 
     def __init__(self, source: Source, who: str) -> None:
         self.source, self.who = source, who
-        first = dense_rows(next(iter(source.blocks())).take(slice(0, 1)))
+        first = dense_rows(source.head(1))
         origin = np.ascontiguousarray(first, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             about = source.reduce(_sums_about, origin)
@@ -107,13 +107,20 @@ class Partition:
 
     def __init__(self, rows: Rows, known: Array | None = None) -> None:
         self.rows, self.known = rows, known
-        n = rows.source.n_rows
-        self.label = np.zeros(n, dtype=np.int32)
-        self.square = np.zeros(n)
-        self._lower = np.full(n, -np.inf)
+        self._state = rows.source.row_state(label=np.int32(0), square=0.0, lower=-np.inf)
         self.centres: Array | None = None
         self.shift = math.inf
         """Sum of the squared moves of the centres in the last step."""
+
+    @property
+    def label(self) -> Array:
+        """The number of the nearest centre of every row."""
+        return self._state.values("label")
+
+    @property
+    def square(self) -> Array:
+        """The squared distance of every row from its nearest centre."""
+        return self._state.values("square")
 
     def assign(self, centres: Array) -> ClusterSums:
         """Give every row its nearest centre; the sums for these labels. Cost: O(n d) to O(n k d).
@@ -128,26 +135,7 @@ class Partition:
             move = np.sqrt(squares) * (1.0 + 1e-12)
         found = Centres(centres, self.rows.frame, move)
         self.centres = found.values
-        return self.rows.source.reduce(self._assign_block, found)
-
-    def _assign_block(self, block: Block, centres: Centres) -> ClusterSums:
-        part = slice(block.start, block.start + block.n_rows)
-        label, square = self.label[part], self.square[part]
-        changed = find_nearest(contiguous(block.X), centres, label, square, self._lower[part])
-        if self.known is not None:
-            label, square = self._with_known(block, centres.values, self.known[part], label, square)
-        return cluster_sums(block, centres.values, label, square, changed)
-
-    def _with_known(
-        self, block: Block, centres: Array, known: Array, label: Array, square: Array
-    ) -> tuple[Array, Array]:
-        """Labels and squared distances with the known clusters in their places."""
-        some = np.flatnonzero(known >= 0)
-        label, square = label.copy(), square.copy()
-        label[some] = known[some]
-        away = dense_rows(block)[some] - centres[label[some]]
-        square[some] = np.einsum("ij,ij->i", away, away)
-        return label, square
+        return self._state.reduce(_assign_block, found, self.known)
 
     def update(self, centres: Array, sums: ClusterSums) -> Array:
         """Move the centres to the means of their rows, in the precision of the rows.
@@ -162,13 +150,13 @@ class Partition:
         return found.astype(self.rows.source.dtype).astype(np.float64)
 
     def _fill(self, found: Array, centres: Array, sums: ClusterSums, empty: Array) -> None:
-        weight = self.rows.weight
-        square = self.square if weight is None else np.where(weight > 0, self.square, 0.0)
+        weight, label, square = self.rows.weight, self.label, self.square
+        square = square if weight is None else np.where(weight > 0, square, 0.0)
         most = min(len(square), len(empty) + len(centres))
         farthest = np.argpartition(-square, most - 1)[:most]
         left, chosen = sums.count.copy(), list[int]()
         for row in farthest[np.lexsort((farthest, -square[farthest]))]:
-            own = self.label[row]
+            own = label[row]
             if len(chosen) == len(empty) or not square[row] > 0:
                 break
             if left[own] > 1:
@@ -178,11 +166,34 @@ class Partition:
             return
         places = self.rows.take(np.array(chosen))
         for cluster, row, place in zip(empty, chosen, places, strict=False):
-            own, w = self.label[row], 1.0 if weight is None else weight[row]
+            own, w = label[row], 1.0 if weight is None else weight[row]
             sums.sums[own] -= w * (place - centres[own])
             sums.weight[own] -= w
             found[own] = centres[own] + sums.sums[own] / sums.weight[own]
             found[cluster] = place
+
+
+def _assign_block(
+    block: Block, rows: dict[str, Array], centres: Centres, known: Array | None
+) -> ClusterSums:
+    label, square = rows["label"], rows["square"]
+    changed = find_nearest(contiguous(block.X), centres, label, square, rows["lower"])
+    if known is not None:
+        known = known[block.start : block.start + block.n_rows]
+        label, square = _with_known(block, centres.values, known, label, square)
+    return cluster_sums(block, centres.values, label, square, changed)
+
+
+def _with_known(
+    block: Block, centres: Array, known: Array, label: Array, square: Array
+) -> tuple[Array, Array]:
+    """Labels and squared distances with the known clusters in their places."""
+    some = np.flatnonzero(known >= 0)
+    label, square = label.copy(), square.copy()
+    label[some] = known[some]
+    away = dense_rows(block)[some] - centres[label[some]]
+    square[some] = np.einsum("ij,ij->i", away, away)
+    return label, square
 
 
 @dataclass(frozen=True)

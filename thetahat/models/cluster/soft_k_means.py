@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -134,7 +135,12 @@ class SoftPartition:
         self.rows, self.temperature = rows, temperature
         self.centres: Array | None = None
         self.shift = math.inf
-        self.label = np.zeros(rows.source.n_rows, dtype=np.int32)
+        self._state = rows.source.row_state(label=np.int32(0))
+
+    @property
+    def label(self) -> Array:
+        """The cluster in which each row has its largest share."""
+        return self._state.values("label")
 
     def assign(self, centres: Array) -> ClusterSums:
         """The sums of the rows, by their shares in each cluster. Cost: O(n k d)."""
@@ -142,32 +148,35 @@ class SoftPartition:
             moved = centres - self.centres
             self.shift = float(np.einsum("ij,ij->", moved, moved))
         self.centres = centres
-        found = self.rows.source.reduce(self._assign_block, centres)
+        found = self._state.reduce(_assign_block, centres, self.temperature)
         rounding = 8.0 * np.finfo(self.rows.source.dtype).eps
         if self.shift <= rounding**2 * float(np.einsum("ij,ij->", centres, centres)):
             found.changed = 0
         return found
 
-    def _assign_block(self, block: Block, centres: Array) -> ClusterSums:
-        step = max(1, PAIRS_AT_ONCE // len(centres))
-        parts = [self._assign_rows(block.take(slice(start, min(start + step, block.n_rows))),
-                                   centres, block.start + start)
-                 for start in range(0, block.n_rows, step)]  # fmt: skip
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = whole.absorb(part)
-        return whole
-
-    def _assign_rows(self, block: Block, centres: Array, start: int) -> ClusterSums:
-        share, losses = shares(squares_between(block.X, centres), self.temperature)
-        self.label[start : start + block.n_rows] = share.argmax(axis=1)
-        if block.weight is not None:
-            share *= block.weight[:, None]
-            losses *= block.weight
-        found = shared_sums(block.X, share, centres)
-        found.loss, found.changed = float(losses.sum()), block.n_rows
-        return found
-
     def update(self, centres: Array, sums: ClusterSums) -> Array:
         """Move the centres to the means; a cluster without any share keeps its centre."""
         return sums.means(centres).astype(self.rows.source.dtype).astype(np.float64)
+
+
+def _assign_block(
+    block: Block, rows: dict[str, Array], centres: Array, temperature: float
+) -> ClusterSums:
+    step = max(1, PAIRS_AT_ONCE // len(centres))
+    parts = (
+        slice(start, min(start + step, block.n_rows)) for start in range(0, block.n_rows, step)
+    )
+    found = (_assign_rows(block.take(part), rows["label"][part], centres, temperature)
+             for part in parts)  # fmt: skip
+    return reduce(ClusterSums.absorb, found)
+
+
+def _assign_rows(block: Block, label: Array, centres: Array, temperature: float) -> ClusterSums:
+    share, losses = shares(squares_between(block.X, centres), temperature)
+    label[:] = share.argmax(axis=1)
+    if block.weight is not None:
+        share *= block.weight[:, None]
+        losses *= block.weight
+    found = shared_sums(block.X, share, centres)
+    found.loss, found.changed = float(losses.sum()), block.n_rows
+    return found

@@ -113,18 +113,17 @@ def far_rows(rows: Rows, k: int, random: np.random.Generator, first: Array | Non
         first = rows.take(np.array([row]))
     centres, given = np.empty((k, rows.source.n_features)), len(first)
     centres[:given] = first
-    search = _FarSearch(rows, np.full(n, np.inf), np.zeros(n, dtype=np.int32))
+    search = _FarSearch(rows)
     search.take(centres[:1], np.zeros((1, 1)), 0)
     for number in range(1, given):
         each = centres[number : number + 1]
         search.take(each, 0.25 * squares_between(each, centres[:number]) * SURE, number)
     for number in range(given, k):
-        limits = np.cumsum(search.nearest if chance is None else chance * search.nearest)
-        if not limits[-1] > 0:  # every row is a centre
+        drawn = search.draw(tries, random)
+        if drawn is None:  # every row is a centre
             centres[number:] = rows.take(random.integers(n, size=k - number))
             break
-        drawn = np.searchsorted(limits, random.random(tries) * limits[-1], side="right")
-        candidates = rows.take(np.minimum(drawn, n - 1))
+        candidates = rows.take(drawn)
         reach = 0.25 * squares_between(candidates, centres[:number]) * SURE
         best = int(np.argmin(search.potentials(candidates, reach)))
         centres[number] = candidates[best]
@@ -145,55 +144,54 @@ class _Total:
         return _Total(self.value + other.value)
 
 
-@dataclass
 class _FarSearch:
     """The squared distance of every row from its nearest centre, and the number of that centre."""
 
-    rows: Rows
-    nearest: Array
-    owner: Array
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self._state = rows.source.row_state(nearest=np.inf, owner=np.int32(0))
+
+    def draw(self, tries: int, random: np.random.Generator) -> Array | None:
+        """Rows in proportion to their squared distances; None if all are 0."""
+        return self._state.draw("nearest", self.rows.chance, tries, random)
 
     def potentials(self, candidates: Array, reach: Array) -> Array:
         """The loss with each of the candidates as a further centre."""
-        return np.asarray(
-            self.rows.source.reduce(self._potentials_of_block, candidates, reach).value
-        )
-
-    def _potentials_of_block(self, block: Block, candidates: Array, reach: Array) -> _Total:
-        part = slice(block.start, block.start + block.n_rows)
-        if not isinstance(block.X, np.ndarray):
-            squares = squares_between(block.X, candidates)
-            least = np.minimum(squares, self.nearest[part, None])
-            return _Total(block.row_weights @ least)
-        weight = _NO_WEIGHT if block.weight is None else block.weight.astype(float, copy=False)
-        total = np.zeros(len(candidates))
-        _native.potentials(
-            contiguous(block.X),
-            weight,
-            self.nearest[part],
-            self.owner[part],
-            candidates,
-            reach,
-            total,
-        )
-        return _Total(total)
+        return np.asarray(self._state.look(_potentials_of_block, candidates, reach).value)
 
     def take(self, candidate: Array, reach: Array, number: int) -> None:
         """Make the candidate a centre."""
-        self.rows.source.reduce(self._take_in_block, candidate, reach, number)
+        self._state.reduce(_take_in_block, candidate, reach, number)
 
-    def _take_in_block(self, block: Block, candidate: Array, reach: Array, number: int) -> _Total:
-        part = slice(block.start, block.start + block.n_rows)
-        nearest, owner = self.nearest[part], self.owner[part]
-        if isinstance(block.X, np.ndarray):
-            _native.take_candidate(contiguous(block.X), nearest, owner, candidate, reach, number)
-        else:
-            square = squares_between(block.X, candidate)[:, 0]
-            # Differences at the level of rounding mean equal rows.
-            square[square <= 1e-14 * row_squares(block.X)] = 0.0
-            np.copyto(owner, number, where=square < nearest)
-            np.minimum(nearest, square, out=nearest)
-        return _Total(0)
+
+def _potentials_of_block(
+    block: Block, rows: dict[str, Array], candidates: Array, reach: Array
+) -> _Total:
+    if not isinstance(block.X, np.ndarray):
+        squares = squares_between(block.X, candidates)
+        least = np.minimum(squares, rows["nearest"][:, None])
+        return _Total(block.row_weights @ least)
+    weight = _NO_WEIGHT if block.weight is None else block.weight.astype(float, copy=False)
+    total = np.zeros(len(candidates))
+    _native.potentials(
+        contiguous(block.X), weight, rows["nearest"], rows["owner"], candidates, reach, total
+    )
+    return _Total(total)
+
+
+def _take_in_block(
+    block: Block, rows: dict[str, Array], candidate: Array, reach: Array, number: int
+) -> _Total:
+    nearest, owner = rows["nearest"], rows["owner"]
+    if isinstance(block.X, np.ndarray):
+        _native.take_candidate(contiguous(block.X), nearest, owner, candidate, reach, number)
+    else:
+        square = squares_between(block.X, candidate)[:, 0]
+        # Differences at the level of rounding mean equal rows.
+        square[square <= 1e-14 * row_squares(block.X)] = 0.0
+        np.copyto(owner, number, where=square < nearest)
+        np.minimum(nearest, square, out=nearest)
+    return _Total(0)
 
 
 @dataclass

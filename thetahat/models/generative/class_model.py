@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from thetahat.estimator.linear_classifier import require_two_weighted_classes
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.memory import require_memory
-from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.generative.gaussian import are_finite
 
@@ -134,9 +135,8 @@ class ClassModel(GenerativeClassifier):
 
     def _require_complete_rows(self, moments: ClassMoments, source: Source) -> None:
         """Refuse a class that lost all rows that count, because they have missing values."""
-        before = np.zeros(len(self.classes_))
-        for block in source.blocks():
-            before += np.bincount(codes_of(block), block.row_weights, minlength=len(before))
+        count = partial(_class_weights, n_classes=len(self.classes_))
+        before = np.sum(list(source.map_blocks(count)), axis=0)
         lost = (moments.weight == 0) & (before > 0)
         if lost.any():
             label = self.classes_.tolist()[int(np.argmax(lost))]
@@ -168,7 +168,7 @@ class ClassModel(GenerativeClassifier):
     def _complete(self, source: Source) -> Source | None:
         """The rows without missing values; None if no value is missing."""
         source.require_finite(missing=True)
-        lost = sum(ordered_map(_incomplete, source.blocks()))
+        lost = sum(source.map_blocks(_incomplete))
         if not lost:
             return None
         who = type(self).__name__
@@ -234,6 +234,10 @@ def _dense(rows: Matrix) -> Array:
 def dense_float64(rows: Matrix) -> Array:
     """Rows as a dense array in double precision; without a copy if they are one."""
     return np.asarray(_dense(rows), dtype=np.float64)
+
+
+def _class_weights(block: Block, n_classes: int) -> Array:
+    return np.bincount(codes_of(block), block.row_weights, minlength=n_classes)
 
 
 def _is_complete(block: Block) -> Array:

@@ -89,10 +89,8 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         if self.gamma != "scale":
             return float(self.gamma)
         count = total = squares = 0.0
-        for block in source.blocks():
-            count += block.X.shape[0] * block.X.shape[1]
-            total += float(block.X.sum())
-            squares += float((block.X * block.X).sum())
+        for entries, first, second in source.map_blocks(_powers):
+            count, total, squares = count + entries, total + first, squares + second
         variance = squares / count - (total / count) ** 2
         return 1.0 / (source.n_features * variance) if variance > 0 else 1.0
 
@@ -106,3 +104,9 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         np.cos(phases, out=phases)
         phases *= np.sqrt(2.0 / self._n_features_out)
         return phases
+
+
+def _powers(block: Block) -> tuple[int, float, float]:
+    """The number of entries, their sum and the sum of their squares."""
+    X = block.X
+    return X.shape[0] * X.shape[1], float(X.sum()), float((X * X).sum())

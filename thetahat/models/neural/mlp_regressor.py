@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from thetahat.data.arrays import to_host
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
@@ -18,7 +17,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss, Subdifferentiable, Targets
 from thetahat.mathematics.losses.per_output import per_output
-from thetahat.mathematics.losses.targets import check_targets
+from thetahat.mathematics.losses.targets import check_source_targets
 from thetahat.models.neural.network_model import Head
 from thetahat.models.neural.parameters import LossOfNumbers
 from thetahat.models.neural.placement import on_host
@@ -111,8 +110,7 @@ class MLPRegressor(RegressorMixin, TrainedNetwork, LossOfNumbers):
         source = self._open(X, y, sample_weight)
         require_squares_of_target(source, who=who)
         if loss.targets is not Targets.REAL:
-            for block in source.blocks():
-                check_targets(loss, to_host(block.targets), who=who, start=block.start)
+            check_source_targets(loss, source, who=who)
         return source, self._head(source.n_outputs)
 
     def _head(self, several: int) -> Head:

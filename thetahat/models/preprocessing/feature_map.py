@@ -68,7 +68,7 @@ class FeatureMap(RowwiseTransformer):
         Cost: that of the functions.
         """
         source = self._open(X, supervised=False)
-        first = next(iter(source.blocks()))
+        first = source.head()
         self.widths_ = {}
         for feature in self._features():
             values = feature(first, self)

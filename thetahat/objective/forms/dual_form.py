@@ -58,17 +58,9 @@ class DualForm:
 
     def at(self, theta: Array, anchor: Array, reach: float) -> Touch:
         """The smooth function that touches F, its derivatives and the dual variables at θ."""
-        multipliers, raw = np.empty_like(anchor), np.empty_like(anchor)
-        smooth, loss, dual, travel, pull, bend = self.source.reduce(
-            _touch_sums,
-            self.predictor,
-            self._targets,
-            self._box,
-            theta,
-            anchor,
-            reach,
-            multipliers,
-            raw,
+        state = self.source.row_state(multipliers=0.0, raw=0.0)
+        smooth, loss, dual, travel, pull, bend = state.reduce(
+            _touch_sums, self.predictor, self._targets, self._box, theta, anchor, reach
         ).means()
         intercept = self.predictor.split(theta)[1]
         weights = self._strengths
@@ -88,8 +80,8 @@ class DualForm:
             primal=primal,
             gap=max(0.0, primal - dual_value - float(balance) * float(intercept)) + slope,
             travel=float(travel),
-            multipliers=multipliers,
-            raw=raw,
+            multipliers=state.values("multipliers"),
+            raw=state.values("raw"),
         )
 
     def flat_step(
@@ -145,21 +137,20 @@ class DualForm:
 
 def _touch_sums(
     block: Block,
+    state: dict[str, Array],
     predictor: LinearPredictor,
     y: Array,
     box: DualBox,
     theta: Array,
     anchor: Array,
     reach: float,
-    multipliers: Array,
-    raw: Array,
 ) -> Sums:
     """Sums of the touching function, of ℓ, of the dual's terms, of m·x and of its curvature.
 
-    Blocks write disjoint pieces of `multipliers` and `raw`.
+    Writes the multipliers and the raw predictions of the rows.
     """
     rows = slice(block.start, block.start + block.n_rows)
-    z, m, sums = raw[rows], multipliers[rows], np.empty(4)
+    z, m, sums = state["raw"], state["multipliers"], np.empty(4)
     weight = NO_WEIGHTS if block.weight is None else np.ascontiguousarray(block.weight, float)
     given = y[rows], anchor[rows], weight, box.lower[rows], box.upper[rows]
     how = box.kink, box.curvature, reach

@@ -14,9 +14,11 @@ Both look at a random sample of `ROWS_PER_CENTRE` rows for each centre, and at l
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from thetahat.data.source import Source
+from thetahat.data.source import Block, Source
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
@@ -45,15 +47,17 @@ def sample_of_rows(
     which = np.arange(n)
     if count < n:
         which = np.sort(random.choice(which, size=count, replace=False))
-    parts: list[Matrix] = []
-    for block in source.blocks():
-        first, last = np.searchsorted(which, (block.start, block.start + block.X.shape[0]))
-        parts.append(block.X[which[first:last] - block.start])
+    parts: list[Matrix] = list(source.map_blocks(partial(_those_of_block, which=which)))
     if any(hasattr(part, "tocsr") for part in parts):
         import scipy.sparse
 
         return which, scipy.sparse.vstack(parts, format="csr")
     return which, np.concatenate(parts)
+
+
+def _those_of_block(block: Block, which: Array) -> Matrix:
+    first, last = np.searchsorted(which, (block.start, block.start + block.n_rows))
+    return block.X[which[first:last] - block.start]
 
 
 def choose_centres(

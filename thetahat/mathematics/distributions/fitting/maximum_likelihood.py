@@ -260,7 +260,7 @@ def _total(block: Block) -> Averages:
 
 def _check_shape(log_density: LogDensity, source: Source, theta: Array, who: str) -> None:
     """Evaluate the function on the first rows, so that mistakes show before the search."""
-    first = next(iter(source.blocks())).take(slice(0, 5))
+    first = source.head(5)
     result = log_density(*_arguments(first), theta)
     found = numbers(result, "the result of log_density", who, finite=None)
     if found.shape != (first.n_rows,):

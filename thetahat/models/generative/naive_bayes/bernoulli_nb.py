@@ -6,6 +6,7 @@ log p(x, c) = log π_c + Σ_j [x_j log θ_cj + (1 − x_j) log(1 − θ_cj)],   
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -68,8 +69,8 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
     def _summarise(self, source: Source) -> ClassSums:
         if self.binarize is None:
             source.require_finite()
-            for block in source.blocks():
-                _require_binary(block, source)
+            for _ in source.map_blocks(partial(_require_binary, source=source)):
+                pass
         found = class_sums(source, len(self.classes_), self.binarize)
         if self.binarize is not None:
             source.require_finite()

@@ -17,7 +17,7 @@ from thetahat.estimator.parameters import at_least, boolean, one_of, whole
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Deviance
-from thetahat.mathematics.losses.targets import check_targets
+from thetahat.mathematics.losses.targets import check_source_targets, check_targets
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
 from thetahat.models.linear.solver_names import GENERALIZED
@@ -119,8 +119,7 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
         if isinstance(source, InMemory):
             check_targets(loss, source.y, who=who)
             return
-        for block in source.blocks():
-            check_targets(loss, block.y, who=who, start=block.start)
+        check_source_targets(loss, source, who=who)
 
     def _start(
         self, loss: Curved, mean: float, source: Source, predictor: LinearPredictor

@@ -17,7 +17,7 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
-from thetahat.mathematics.losses.targets import check_targets
+from thetahat.mathematics.losses.targets import check_source_targets
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.models.linear.margin.cost_and_bias import (
     CostAndBias,
@@ -133,8 +133,7 @@ class LinearSVR(CostAndBias, WatchedSolver, OneTargetRegressor):
                 f"LinearSVR: {loss!r} is a loss for {loss.targets.value}, but a loss for real "
                 "targets is needed. Use LinearSVC or LinearModel."
             )
-        for block in source.blocks():
-            check_targets(loss, block.y, who=type(self).__name__, start=block.start)
+        check_source_targets(loss, source, who=type(self).__name__)
 
     def _split(self, theta: Array, risk: EmpiricalRisk) -> dict[str, Any]:
         coef, intercept = coefficients(theta, risk)

@@ -19,7 +19,7 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Targets
 from thetahat.mathematics.losses.links import Link
-from thetahat.mathematics.losses.targets import check_targets
+from thetahat.mathematics.losses.targets import check_source_targets
 
 
 @with_parameters
@@ -150,8 +150,7 @@ class SGDRegressor(ScheduleParameters, StochasticParameters, Stochastic, OneTarg
         require_squares_of_target(source, who=who)
         if loss.targets is Targets.REAL and isinstance(source, InMemory):
             return source  # _open has checked that they are numbers
-        for block in source.blocks():
-            check_targets(loss, block.y, who=who, start=block.start)
+        check_source_targets(loss, source, who=who)
         return source
 
     def _attributes_of(self, theta: Array, dtype: Any) -> dict[str, Array]:

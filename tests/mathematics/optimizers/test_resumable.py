@@ -1,0 +1,90 @@
+"""Fits that end with their process go on from the file of `th.resumable`."""
+
+import numpy as np
+import pytest
+
+import thetahat as th
+from thetahat.mathematics.optimizers.resumable import resumable
+
+
+class Ended(Exception):
+    """Stands for a killed process: nothing after the step runs."""
+
+
+def data(seed, n=200):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, 3)) + 2.0 * random.integers(0, 3, size=(n, 1))
+    return X, (X[:, 0] + random.standard_normal(n) > 1).astype(int)
+
+
+def end_after(monkeypatch, steps):
+    """End the process after so many steps that were written."""
+    write, left = resumable._write, [steps]
+
+    def written(self):
+        write(self)
+        left[0] -= 1
+        if left[0] == 0:
+            raise Ended
+
+    monkeypatch.setattr(resumable, "_write", written)
+
+
+def test_k_means_takes_the_steps_of_a_fit_without_interruption(tmp_path, monkeypatch):
+    X, _ = data(0)
+    path = tmp_path / "fit.npz"
+    expected = th.KMeans(5, random_state=0).fit(X)
+    assert expected.n_iter_ > 3
+    with monkeypatch.context() as patch:
+        end_after(patch, 2)
+        with pytest.raises(Ended), th.resumable(path, every=0):
+            th.KMeans(5, random_state=0).fit(X)
+    assert path.exists()
+    with th.resumable(path, every=0):
+        found = th.KMeans(5, random_state=0).fit(X)
+    assert not path.exists()
+    assert found.n_iter_ < expected.n_iter_
+    np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
+def test_several_fits_in_one_block(tmp_path, monkeypatch):
+    X, y = data(1)
+    path = tmp_path / "fit.npz"
+
+    def both():
+        return [th.LogisticRegression(C=C, solver="newton-cg").fit(X, y) for C in (1.0, 0.1)]
+
+    expected = both()
+    with monkeypatch.context() as patch:
+        end_after(patch, int(expected[0].n_iter_[0]) + 3)
+        with pytest.raises(Ended), th.resumable(path, every=0):
+            both()
+    with th.resumable(path, every=0):
+        found = both()
+    for here, there in zip(found, expected, strict=True):
+        np.testing.assert_allclose(here.coef_, there.coef_, rtol=1e-5)
+    assert found[0].n_iter_[0] < expected[0].n_iter_[0]
+
+
+def test_the_file_of_another_fit(tmp_path, monkeypatch):
+    X, y = data(2)
+    path = tmp_path / "fit.npz"
+    end_after(monkeypatch, 1)
+    with pytest.raises(Ended), th.resumable(path, every=0):
+        th.KMeans(3, random_state=0).fit(X)
+    monkeypatch.undo()
+    with pytest.raises(th.errors.DataError, match="another fit in place 0"):
+        with th.resumable(path):
+            th.LogisticRegression(solver="newton-cg").fit(X, y)
+    with pytest.raises(th.errors.DataError, match="parameters of shape"):
+        with th.resumable(path):
+            th.KMeans(4, random_state=0).fit(X)
+    path.write_bytes(b"no snapshot")
+    with pytest.raises(th.errors.DataError, match="no snapshot of a fit"), th.resumable(path):
+        pass
+
+
+def test_seconds_must_be_positive(tmp_path):
+    with pytest.raises(th.errors.ParameterError, match="every=-1"):
+        th.resumable(tmp_path / "fit.npz", every=-1)

@@ -1,0 +1,126 @@
+"""Computing on a cluster, and errors that say what happened to it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from thetahat.data.distributed.pieces import dask
+from thetahat.foundation.errors import ClusterError, MemoryBudgetError, ThetahatError
+from thetahat.foundation.memory import available_memory, readable
+
+KEPT_SHARE = 0.5
+"""Partitions are kept by the workers if they take at most this share of the workers' memory."""
+
+
+def active_client() -> Any:
+    """The client of ``distributed`` that computations go to; None without a cluster."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        return None
+    if client.status != "running":
+        raise ClusterError(
+            f"The Dask client is {client.status}: it has no connection to its scheduler. Start the "
+            "cluster and a new Client, build the collections again, and repeat the call."
+        )
+    return client
+
+
+def computed(tasks: Sequence[Any]) -> list[Any]:
+    """The values of delayed objects, computed by the workers."""
+    active_client()
+    with failures_explained():
+        return list(dask().compute(*tasks))
+
+
+def kept(tasks: Sequence[Any]) -> tuple[Any, ...]:
+    """The same delayed objects, computed once and kept by the workers."""
+    with failures_explained():
+        return tuple(dask().persist(*tasks))
+
+
+@contextmanager
+def failures_explained() -> Iterator[None]:
+    """Turn failures of the cluster into errors with a remedy; errors of the data stay as are."""
+    try:
+        yield
+    except ThetahatError:
+        raise
+    except Exception as failure:
+        explained = _explained(failure)
+        if explained is None:
+            raise
+        raise explained from failure
+
+
+def _explained(failure: Exception) -> ThetahatError | None:
+    kinds = {each.__name__ for each in type(failure).__mro__}
+    if "KilledWorker" in kinds:
+        return MemoryBudgetError(
+            "The workers of the Dask cluster died again and again at the same partition, most "
+            f"likely because it does not fit into their memory ({_memory_limits()}). Use smaller "
+            "partitions: X.rechunk({0: rows}) for an array, X.repartition(partition_size=...) for "
+            "a dataframe. Or give the workers more memory."
+        )
+    if "MemoryError" in kinds:
+        return MemoryBudgetError(
+            f"A worker of the Dask cluster ran out of memory ({_memory_limits()}). Use smaller "
+            "partitions: X.rechunk({0: rows}) for an array, X.repartition(partition_size=...) for "
+            "a dataframe."
+        )
+    if "CancelledError" in kinds and "scheduler" not in str(failure):
+        return ClusterError(
+            f"Data of this computation were lost with a worker of the Dask cluster ({failure}), "
+            "and cannot be computed again, because they were put there with scatter. Build the "
+            "collections from files or from arrays of this process, and repeat the call."
+        )
+    if kinds & {"CancelledError", "CommClosedError", "ClosedClientError", "TimeoutError"}:
+        return ClusterError(
+            "The connection to the scheduler of the Dask cluster was lost, so the computation was "
+            f"given up ({type(failure).__name__}: {failure}). The model is as it was before. Start "
+            "the cluster and a new Client, build the collections again, and repeat the call."
+        )
+    return None
+
+
+def worker_limits() -> list[int]:
+    """The memory of each worker in bytes, where it is limited; empty without a cluster."""
+    client = active_client()
+    if client is None:
+        return []
+    workers = client.scheduler_info(n_workers=-1).get("workers", {}).values()
+    return [int(each["memory_limit"]) for each in workers if each.get("memory_limit")]
+
+
+def _memory_limits() -> str:
+    try:
+        limits = worker_limits()
+    except Exception:
+        limits = []
+    return f"{readable(min(limits))} each" if limits else "see memory_limit"
+
+
+def memory_of_all() -> int:
+    """Bytes that all workers may take together, or this process without a cluster."""
+    limits = worker_limits()
+    return sum(limits) if limits else available_memory()
+
+
+def require_fitting(sizes: Sequence[int], who: str) -> None:
+    """Refuse a partition of more bytes than a worker has memory, before it is computed."""
+    limits = worker_limits()
+    if not limits or not sizes or max(sizes) <= min(limits):
+        return
+    largest = max(range(len(sizes)), key=sizes.__getitem__)
+    raise MemoryBudgetError(
+        f"{who}: partition {largest} takes {readable(sizes[largest])}, but a worker of the Dask "
+        f"cluster has {readable(min(limits))} of memory. Use smaller partitions: "
+        "X.rechunk({0: rows}) for an array, X.repartition(partition_size=...) for a dataframe. Or "
+        "give the workers more memory."
+    )

@@ -1,0 +1,324 @@
+"""`from_dask`: Dask collections as a source of rows that stay on the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.columns.schema import Schema
+from thetahat.data.columns.tables import is_table, table_to_numpy
+from thetahat.data.columns.variables import variables
+from thetahat.data.distributed.cluster import (
+    KEPT_SHARE,
+    computed,
+    kept,
+    memory_of_all,
+    require_fitting,
+)
+from thetahat.data.distributed.dask_source import DaskSource
+from thetahat.data.distributed.partition import (
+    Facts,
+    checked_partition,
+    distinct_labels,
+    length_and_bytes,
+    template_of,
+)
+from thetahat.data.distributed.pieces import Pieces, Sizes, beside, dask, is_dask, pieces_of
+from thetahat.data.on_disk.labels import KnownLabels
+from thetahat.data.source import Source
+from thetahat.foundation.errors import DataError
+
+
+def from_dask(
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    target: str | None = None,
+    weight: str | None = None,
+    features: Iterable[str] | None = None,
+) -> Source:
+    """Open Dask arrays, dataframes or delayed partitions as the rows of a fit.
+
+    The rows stay on the workers of the cluster. Each pass of a fit sends the parameters to the
+    workers, every worker adds up its partitions, and the workers merge the sums in a tree, of which
+    the client receives the result. Estimators accept Dask arrays and dataframes directly, as in
+    ``model.fit(X, y)``; this function is for columns by name, and for lists of delayed partitions.
+
+    The sums are merged in a fixed order, so that two fits to the same partitions agree bit for
+    bit, for any number of workers and even if a worker is lost during the fit. Fits to
+    other partitions of the same rows, or to the rows in memory, agree up to rounding.
+
+    Partitions are kept by the workers as floating-point numbers if they take at most half of the
+    memory of all workers. Otherwise they are computed again in each pass. Partitions may
+    differ in length, may be empty and may lack classes. If the lengths of the partitions are not
+    known, as in a dataframe, they are counted first, which computes the collection once more.
+
+    Formula: Σᵢ wᵢ ℓ(yᵢ, f(xᵢ)), added up partition by partition. Cost: O(n·d/workers) time per
+    pass, and a message of the size of the parameters per partition. Needs ``pip install
+    "thetahat[dask]"``.
+
+    Parameters
+    ----------
+    X : Dask array or dataframe, or list of delayed partitions
+        The features. Each delayed partition gives a 2-D array or a table.
+    y : Dask array or series, array, or list of delayed partitions, optional
+        The target, with one entry per row of X, in the same order. Labels may be text.
+    sample_weight : Dask array or series, array, or list of delayed partitions, optional
+        The row weights, with one entry per row of X, in the same order.
+    target : str, optional
+        The column of the dataframe X that is the target, instead of y.
+    weight : str, optional
+        The column of the dataframe X that holds the row weights, instead of sample_weight.
+    features : list of str, optional
+        The columns of the dataframe X to use, in order. By default all that are neither target nor
+        weight.
+
+    Returns
+    -------
+    Source
+        Pass it to ``fit`` or ``score`` in place of X, y and sample_weight.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import thetahat as th
+    >>> X = da.from_array([[0.0], [1.0], [2.0], [4.0]], chunks=(2, 1))
+    >>> rows = th.from_dask(X, 3 * X[:, 0] + 1)
+    >>> th.LinearRegression().fit(rows).coef_.round(6).tolist()
+    [3.0]
+    """
+    if target is not None or weight is not None or features is not None:
+        X, y, sample_weight = _by_name(X, y, sample_weight, target, weight, features)
+    return dask_rows(X, y, sample_weight, who="from_dask")
+
+
+def dask_rows(
+    X: Any, y: Any = None, sample_weight: Any = None, *, who: str, missing: bool = False
+) -> DaskSource:
+    """As `from_dask`; ``missing`` accepts NaN in X as a missing value."""
+    if not is_dask(X) and not (isinstance(X, Sequence) and len(X) and is_dask(X[0])):
+        raise DataError(
+            f"{who}: y or sample_weight is a Dask collection, but X is a {type(X).__name__}. Pass "
+            "X as one too: dask.array.from_array(X, chunks=(rows, -1))."
+            if is_dask(y) or is_dask(sample_weight)
+            else f"{who}: X is a {type(X).__name__}, but a Dask array, dataframe or list of "
+            "delayed partitions is needed."
+        )
+    joint = _Joint.of(X, y, sample_weight, who)
+    if not joint.parts:
+        raise DataError(
+            f"Found array with 0 sample(s) while a minimum of 1 is required by {who}: all "
+            f"partitions of the Dask collection are empty."
+        )
+    n_features, dtype, schema = _columns(joint.template, who)
+    labels, n_outputs, target_dtype = _target(joint, who)
+    facts = Facts(who, n_features, n_outputs, dtype, schema, labels, missing)
+    n_bytes = joint.n_bytes or [
+        size * n_features * np.dtype(dtype).itemsize for size in joint.sizes
+    ]
+    require_fitting(n_bytes, who)
+    check = dask("delayed").delayed(checked_partition, pure=False)
+    parts = tuple(
+        check(*part, start, facts) for part, start in zip(joint.parts, joint.starts, strict=True)
+    )
+    if sum(n_bytes) <= KEPT_SHARE * memory_of_all():
+        parts = kept(parts)
+    return DaskSource(
+        parts=parts,
+        sizes=joint.sizes,
+        n_features=n_features,
+        n_outputs=n_outputs,
+        dtype=dtype,
+        schema=schema,
+        has_target=y is not None,
+        has_weight=sample_weight is not None,
+        target_dtype=target_dtype,
+        labels=None
+        if labels is None
+        else KnownLabels(labels, f"y holds labels such as {labels.classes.tolist()[0]!r}"),
+    )
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """The partitions of X, y and the weights that have rows."""
+
+    parts: tuple[tuple[Any, Any, Any], ...]
+    sizes: Sizes
+    n_bytes: list[int]
+    """The size of each partition where it had to be computed; else empty."""
+    template: Any
+    target: Any
+    """An empty X and y, which tell the types."""
+
+    @property
+    def starts(self) -> list[int]:
+        return list(accumulate(self.sizes[:-1], initial=0))
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any, who: str) -> _Joint:
+        features = pieces_of(X, "X", who)
+        given = {"y": y, "sample_weight": sample_weight}
+        found: dict[str, Pieces] = {
+            role: pieces
+            for role, values in given.items()
+            if is_dask(values)
+            and (pieces := pieces_of(values, role, who)).sizes is None
+            and len(pieces.parts) == len(features.parts)
+        }
+        n_bytes: list[int] = []
+        sizes = features.sizes
+        if sizes is None or found:
+            sizes, n_bytes = _measured(features, found, who)
+        for role, values in given.items():
+            if values is not None and role not in found:
+                found[role] = beside(values, sizes, role, who)
+        columns = [features.parts, *(_parts(found.get(role), len(sizes)) for role in given)]
+        filled = [place for place, size in enumerate(sizes) if size]
+        return cls(
+            tuple((columns[0][at], columns[1][at], columns[2][at]) for at in filled),
+            tuple(sizes[at] for at in filled),
+            [n_bytes[at] for at in filled] if n_bytes else [],
+            _template(features),
+            None if y is None else _template(found["y"]),
+        )
+
+
+def _parts(pieces: Pieces | None, count: int) -> tuple[Any, ...]:
+    return (None,) * count if pieces is None else pieces.parts
+
+
+def _measured(features: Pieces, others: dict[str, Pieces], who: str) -> tuple[Sizes, list[int]]:
+    """Rows and bytes of partitions of unknown length. Cost: computes them once."""
+    measure = dask("delayed").delayed(length_and_bytes, pure=False)
+    count = len(features.parts)
+    columns = [_parts(others.get(role), count) for role in ("y", "sample_weight")]
+    found = computed([measure(*part) for part in zip(features.parts, *columns, strict=True)])
+    for place, (rows, *lengths, _) in enumerate(found):
+        for role, length in zip(("y", "sample_weight"), lengths, strict=True):
+            if length is not None and length != rows:
+                raise DataError(
+                    f"{who}: Found input variables with inconsistent numbers of samples: partition "
+                    f"{place} of X has {rows} rows, that of {role} has {length}. Take both from "
+                    "the same dataframe, or divide them alike."
+                )
+    return tuple(rows for rows, *_ in found), [n_bytes for *_, n_bytes in found]
+
+
+def _template(pieces: Pieces) -> Any:
+    """An empty array or table with the columns of the partitions."""
+    if pieces.template is not None:
+        return pieces.template
+    first = dask("delayed").delayed(template_of, pure=False)
+    return computed([first(pieces.parts[0])])[0]
+
+
+def _columns(template: Any, who: str) -> tuple[int, Any, Schema]:
+    """Number, precision and names of the columns of X."""
+    if hasattr(template, "indptr"):
+        raise DataError(
+            f"{who}: the partitions of X are sparse, but those of a Dask collection must be dense. "
+            "Use X.map_blocks(lambda rows: rows.toarray()), or a sparse matrix in memory."
+        )
+    if len(template.shape) != 2:
+        raise DataError(
+            f"{who}: Expected 2D array, got {len(template.shape)}D array instead. Reshape your "
+            "data: X.reshape(-1, 1) for one feature, X.to_frame() for a series."
+        )
+    if template.shape[1] == 0:
+        raise DataError("Found array with 0 feature(s) while a minimum of 1 is required.")
+    if is_table(template):
+        for column in variables(template):
+            if column.declared_kind is None or not column.declared_kind.is_number:
+                raise DataError(
+                    f"{who}: column {column.label!r} of the Dask dataframe has type "
+                    f"{column.dtype}, but it must hold numbers. Leave it out with "
+                    "th.from_dask(X, features=[...]), or encode it first."
+                )
+        numbers, schema = table_to_numpy(template)
+        return int(template.shape[1]), numbers.dtype, schema
+    if template.dtype.kind not in "fiub":
+        raise DataError(f"{who}: X has dtype {template.dtype}, but it must hold numbers.")
+    single = template.dtype == np.float32
+    return int(template.shape[1]), np.dtype(np.float32 if single else np.float64), Schema()
+
+
+def _target(joint: _Joint, who: str) -> tuple[LabelEncoding | None, int, Any]:
+    """The labels of y if it has some, its number of columns (0 if 1-D), and its type if whole."""
+    y = joint.target
+    if y is None:
+        return None, 0, None
+    n_outputs = int(y.shape[1]) if len(y.shape) == 2 and y.shape[1] > 1 else 0
+    types = list(y.dtypes) if is_table(y) and len(y.shape) == 2 else [y.dtype]
+    kinds = {one.kind if isinstance(one, np.dtype) else _kind(one) for one in types}
+    if kinds <= set("f"):
+        return None, n_outputs, None
+    if kinds <= set("iub"):
+        plain = types[0] if isinstance(types[0], np.dtype) else np.dtype(np.int64)
+        return None, n_outputs, None if n_outputs else plain
+    if n_outputs:
+        raise DataError(
+            f"{who}: y has {n_outputs} columns, of which some hold no numbers. Give one column of "
+            "labels, or columns of numbers."
+        )
+    distinct = dask("delayed").delayed(distinct_labels, pure=False)
+    found = computed(
+        [
+            distinct(part[1], start, who)
+            for part, start in zip(joint.parts, joint.starts, strict=True)
+        ]
+    )
+    classes: Any = list(dict.fromkeys(label for part in found for label in part))
+    return LabelEncoding.of(classes), 0, None
+
+
+def _kind(extension: Any) -> str:
+    """The kind of a pandas extension type: of numbers with missing values, or of labels."""
+    kind = getattr(extension, "kind", "O")
+    return kind if kind in "fiub" else "O"
+
+
+def _by_name(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    target: str | None,
+    weight: str | None,
+    features: Iterable[str] | None,
+) -> tuple[Any, Any, Any]:
+    """Columns of a dataframe by their names."""
+    if not hasattr(X, "columns"):
+        raise DataError(
+            f"from_dask: target, weight and features name columns of a Dask dataframe, but X is a "
+            f"{type(X).__name__}. Pass y and sample_weight instead."
+        )
+    if (target is not None and y is not None) or (weight is not None and sample_weight is not None):
+        raise DataError(
+            "from_dask: the target is given as y and as target=..., or the weights as "
+            "sample_weight and as weight=.... Give each once."
+        )
+    names = list(X.columns)
+    taken = [name for name in (target, weight) if name is not None]
+    chosen = [name for name in names if name not in taken] if features is None else list(features)
+    for name in [*taken, *chosen]:
+        if name not in names:
+            raise DataError(
+                f"from_dask: the dataframe has no column {name!r}. Its columns: "
+                f"{', '.join(map(repr, names[:20]))}."
+            )
+    if twice := [name for name in taken if name in chosen]:
+        raise DataError(
+            f"from_dask: column {twice[0]!r} is used for features and for target or weight. Use "
+            "each column once."
+        )
+    if not chosen:
+        raise DataError("from_dask: no column is left for the features. Name at least one.")
+    y = y if target is None else X[target]
+    sample_weight = sample_weight if weight is None else X[weight]
+    return X[chosen], y, sample_weight

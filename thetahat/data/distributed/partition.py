@@ -1,0 +1,206 @@
+"""The work of one worker: check a partition, summarise its blocks, merge summaries in order.
+
+All functions are pure: a partition that is lost with a worker is computed again by another one, and
+gives the same bits. A partition runs on one thread; the workers run several partitions at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce as fold
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.columns.schema import Schema
+from thetahat.data.columns.tables import is_table, table_to_numpy
+from thetahat.data.columns.variables import ArrayVariable, Variable, variables
+from thetahat.data.finite import require_finite_block
+from thetahat.data.in_memory import InMemory
+from thetahat.data.magnitudes import require_target_size, require_weight_size
+from thetahat.data.on_disk.reader import codes_of
+from thetahat.data.source import Block
+from thetahat.data.validation import as_features, as_numbers
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
+
+ORIGIN = "the Dask collection"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the client knows about all partitions."""
+
+    who: str
+    n_features: int
+    n_outputs: int
+    dtype: Any
+    schema: Schema
+    encoding: LabelEncoding | None
+    missing: bool
+    """Whether NaN in X marks a missing value and is accepted."""
+
+
+def checked_partition(x: Any, y: Any, weight: Any, start: int, facts: Facts) -> InMemory:
+    """The rows of a partition in floating point; raises an error that names an invalid row."""
+    features, schema = as_features(x, who=facts.who)
+    if features.shape[1] != facts.n_features or schema.names != facts.schema.names:
+        raise DataError(
+            f"{facts.who}: the partition from row {start} on has {features.shape[1]} columns"
+            + (f" ({', '.join(map(repr, schema.names[:8]))})" if schema.names else "")
+            + f", but {facts.n_features} are expected"
+            + (f" ({', '.join(map(repr, facts.schema.names[:8]))})" if facts.schema.names else "")
+            + ". All partitions need the same columns in the same order."
+        )
+    X = features.astype(facts.dtype, copy=False)
+    require_finite_block(X, start, facts.schema, ORIGIN, missing=facts.missing)
+    target = None if y is None else _checked_target(y, start, facts)
+    weights = None if weight is None else _checked_weight(weight, start, facts)
+    return InMemory(
+        X=X,
+        y=target,
+        weight=weights,
+        n_features=facts.n_features,
+        n_outputs=facts.n_outputs,
+        dtype=facts.dtype,
+        schema=facts.schema,
+        has_target=target is not None,
+        has_weight=weights is not None,
+    )
+
+
+def _checked_target(y: Any, start: int, facts: Facts) -> Array:
+    if facts.encoding is not None:
+        codes = codes_of(labels_of(y), facts.encoding)
+        return codes.astype(facts.dtype, copy=False)
+    target = _floats(y, "y", facts.who)
+    columns = target.reshape(len(target), -1)
+    require_finite_block(columns, start, Schema(), ORIGIN, role="y")
+    require_target_size(columns, facts.dtype, facts.who, start=start)
+    chosen = columns if facts.n_outputs else columns[:, 0]
+    return np.ascontiguousarray(chosen, dtype=facts.dtype)
+
+
+def _checked_weight(weight: Any, start: int, facts: Facts) -> Array:
+    values = _floats(weight, "sample_weight", facts.who)
+    values = np.ascontiguousarray(values.reshape(-1), dtype=np.float64)
+    require_finite_block(values[:, None], start, Schema(), ORIGIN, role="sample_weight")
+    negative = np.flatnonzero(values < 0)
+    if negative.size:
+        row = int(negative[0])
+        raise DataError(
+            f"{facts.who}: the weight at row {start + row} is {values[row]:g}, but weights must be "
+            "≥ 0. Drop such rows instead."
+        )
+    require_weight_size(values, facts.who, start=start)
+    return values
+
+
+def _floats(values: Any, role: str, who: str) -> Array:
+    return as_numbers(table_to_numpy(values)[0] if is_table(values) else values, role, who)
+
+
+def labels_of(y: Any) -> Variable:
+    """A column of labels, from a series, a frame of one column or an array."""
+    if is_table(y):
+        return variables(y)[0]
+    return ArrayVariable(None, np.asarray(y).reshape(len(y)))
+
+
+def distinct_labels(y: Any, start: int, who: str) -> list[Any]:
+    """The distinct labels of a partition; raises an error for a missing one."""
+    labels, which = labels_of(y).distinct()
+    missing = np.flatnonzero(which < 0)
+    if missing.size:
+        raise DataError(
+            f"{who}: y holds no label at row {start + missing[0]} of {ORIGIN}, but every row needs "
+            "one. Drop such rows, or give missing labels a class of their own."
+        )
+    return [labels[place] for place in np.unique(which)]
+
+
+def length_and_bytes(x: Any, y: Any, weight: Any) -> tuple[int, int | None, int | None, int]:
+    """The rows of X, y and the weights in a partition, and its size in memory."""
+    held = getattr(x, "nbytes", None)
+    if held is None:
+        used = getattr(x, "memory_usage", None)
+        held = int(used(deep=True).sum()) if used is not None else 0
+    return (
+        int(x.shape[0]) if hasattr(x, "shape") else len(x),
+        None if y is None else len(y),
+        None if weight is None else len(weight),
+        int(held),
+    )
+
+
+def template_of(values: Any) -> Any:
+    """An empty array or table of the same columns."""
+    if hasattr(values, "iloc"):
+        return values.iloc[:0]
+    return values[:0] if hasattr(values, "shape") else np.asarray(values)[:0]
+
+
+def blocks_from(part: InMemory, start: int) -> Iterator[Block]:
+    """The blocks of a partition, with row numbers of the whole collection."""
+    return (replace(block, start=block.start + start) for block in part.blocks())
+
+
+def block_number(part: InMemory, start: int, number: int) -> Block:
+    """One block of a partition."""
+    low = number * part.block_rows
+    block = part.whole.take(slice(low, min(part.n_rows, low + part.block_rows)))
+    return replace(block, start=start + low)
+
+
+def first_rows(part: InMemory, n_rows: int) -> Block:
+    """The first rows of a partition."""
+    return part.whole.take(slice(0, n_rows))
+
+
+def joined(blocks: list[Block]) -> Block:
+    """Blocks of consecutive rows as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+
+    def column(name: str) -> Any:
+        parts = [getattr(block, name) for block in blocks]
+        return None if parts[0] is None else np.concatenate(parts)
+
+    return Block(X=column("X"), y=column("y"), weight=column("weight"))
+
+
+def summary_of(part: InMemory, start: int, work: bytes) -> Any:
+    """The merged summaries of the blocks of a partition."""
+    summarise, params = unpacked(work)
+    with one_blas_thread():
+        return merged(*(summarise(block, *params) for block in blocks_from(part, start)))
+
+
+def results_of(part: InMemory, start: int, work: bytes) -> list[Any]:
+    """The results of a function of each block of a partition."""
+    function, params = unpacked(work)
+    with one_blas_thread():
+        return [function(block, *params) for block in blocks_from(part, start)]
+
+
+def merged(*summaries: Any) -> Any:
+    """The summaries merged from left to right; none of them is changed."""
+    return fold(lambda whole, part: whole.merge(part), summaries)
+
+
+def packed(function: Callable[..., Any], params: tuple[Any, ...]) -> bytes:
+    """A function and its arguments, for workers."""
+    import cloudpickle
+
+    return bytes(cloudpickle.dumps((function, params)))
+
+
+def unpacked(work: bytes) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The function and its arguments."""
+    import cloudpickle
+
+    function, params = cloudpickle.loads(work)
+    return function, params

@@ -1,0 +1,1 @@
+"""How estimators take Dask collections: fits by the workers, lazy predictions."""

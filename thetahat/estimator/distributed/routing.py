@@ -1,0 +1,81 @@
+"""Dask collections given to estimators: a fit reads them as a source, a prediction stays lazy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.distributed.pieces import is_dask
+from thetahat.foundation.errors import CapabilityError
+
+ROWWISE = (
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "transform",
+    "score_samples",
+)
+"""Methods whose results have one entry per row, each of which depends on its row alone."""
+_THEN = {"fit_transform": "transform", "fit_predict": "predict"}
+
+
+def lazy_on_dask(method: Callable[..., Any], owner: type) -> Callable[..., Any]:
+    """The method of a class, which gives a lazy Dask array for a Dask collection."""
+    name = method.__name__
+
+    @wraps(method)
+    def routed(self: Any, *args: Any, **params: Any) -> Any:
+        X = args[0] if args else params.get("X")
+        if type(X) is not np.ndarray and is_dask(X):
+            from sklearn.utils.validation import check_is_fitted
+
+            from thetahat.data.distributed.lazy_rows import lazy_rows
+
+            check_is_fitted(self)
+            return lazy_rows(self, owner, name, *args, **params)
+        return method(self, *args, **params)
+
+    return routed
+
+
+def source_for_dask(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method (a fit or a score), which reads a Dask collection as a source."""
+
+    @wraps(method)
+    def routed(self: Any, *args: Any, **params: Any) -> Any:
+        X = args[0] if args else params.get("X")
+        if type(X) is not np.ndarray and is_dask(X):
+            return _by_source(method, self, args, params)
+        return method(self, *args, **params)
+
+    return routed
+
+
+def _by_source(method: Callable[..., Any], model: Any, args: Any, params: Any) -> Any:
+    from thetahat.data.distributed.from_dask import dask_rows
+
+    name, who = method.__name__, type(model).__name__
+    if name == "partial_fit":
+        raise CapabilityError(
+            f"{who}.partial_fit takes one batch in memory, but X is a Dask collection. Use fit, or "
+            "compute one partition at a time: X.partitions[i].compute()."
+        )
+    if name in _THEN:
+        model.fit(*args, **params)
+        return getattr(model, _THEN[name])(args[0] if args else params["X"])
+    expected = signature(method)
+    given = dict(list(expected.bind(model, *args, **params).arguments.items())[1:])
+    others = given.pop("params", {}) | given.pop("fit_params", {})
+    rows = {role: given.pop(role, None) for role in ("X", "y", "sample_weight")}
+    if not model.__sklearn_tags__().target_tags.required and "y" in expected.parameters:
+        if expected.parameters["y"].default is None:
+            rows["y"] = None  # as the fit of an array, which ignores it
+    source = dask_rows(
+        *rows.values(), who=who, missing=bool(getattr(model, "_leaves_out_missing", False))
+    )
+    return method(model, source, **given, **others)

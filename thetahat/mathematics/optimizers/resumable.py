@@ -1,0 +1,164 @@
+"""`resumable`: iterative fits that go on after their process has ended."""
+
+from __future__ import annotations
+
+import time
+from contextvars import ContextVar, Token
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from thetahat.data.snapshot import read_snapshot, write_snapshot
+from thetahat.foundation.atomic_file import usable_path
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
+
+VERSION = 1
+MARK = "resumable"
+
+
+class resumable:
+    """Keep the parameters of the fits in a ``with`` block in a file, and go on from there.
+
+    If the process ends during the block, run the same program again: each fit starts from the
+    parameters in the file instead of from the beginning. When the block ends without an error, the
+    file is deleted.
+
+    The fits of the block must be the same, in the same order, and on the same rows. Fits by
+    Newton's method and by k-means then take the same steps as without the interruption; other
+    methods reach the same optimum to their tolerance. Fits without iterations are computed again,
+    and so are Gaussian mixtures and trees; boosting and networks have the parameter ``checkpoint``
+    instead.
+
+    Formula: θ⁽⁰⁾ of a fit is the last θ⁽ᵗ⁾ in the file. Cost: one file of the size of θ every
+    `every` seconds.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, which need not exist. Its name should end with ".npz".
+    every : float, default=10.0
+        Seconds between two writes of the file. 0 writes it after every iteration. Must be at
+        least 0.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import thetahat as th
+    >>> X = [[0.0], [1.0], [3.0], [7.0]]
+    >>> with tempfile.TemporaryDirectory() as folder, th.resumable(f"{folder}/fit.npz"):
+    ...     model = th.KMeans(2, random_state=0).fit(X)
+    >>> round(model.inertia_, 4)
+    4.6667
+    """
+
+    def __init__(self, path: str | PathLike[str], *, every: float = 10.0) -> None:
+        self.path = usable_path(path).expanduser()
+        if not every >= 0:
+            raise ParameterError(f"resumable: every={every!r} must be a number of seconds ≥ 0.")
+        self.every = float(every)
+        self._token: Token[resumable | None] | None = None
+        self._kept: dict[str, Array] = {}
+        self._names: dict[str, str] = {}
+        self._calls = 0
+        self._written = 0.0
+
+    def __enter__(self) -> resumable:
+        self._calls, self._written = 0, time.monotonic()
+        if self.path.exists():
+            facts, self._kept = read_snapshot(
+                Path(self.path), version=VERSION, mark=MARK, who="resumable"
+            )
+            self._names = dict(facts["fits"])
+        self._token = _active.set(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._token is not None:
+            _active.reset(self._token)
+        if kind is None:
+            self.path.unlink(missing_ok=True)
+        elif self._kept:
+            self._write()
+
+    def next_run(self, name: str) -> Run:
+        """The next run of a solver in the block; `name` tells it from others."""
+        number = str(self._calls)
+        self._calls += 1
+        before = self._names.get(number, name)
+        if before != name:
+            raise DataError(
+                f"resumable: the file {str(self.path)!r} holds another fit in place {number} "
+                f"({before}, not {name}). Delete the file to begin anew, or use another path."
+            )
+        self._names[number] = name
+        return Run(self, number)
+
+    def keep(self, number: str, theta: Array, *, now: bool) -> None:
+        """Keep the parameters of a run, and write them if it is time."""
+        self._kept[number] = theta
+        if now or time.monotonic() - self._written >= self.every:
+            self._write()
+
+    def _write(self) -> None:
+        facts = {"version": VERSION, "fingerprint": MARK, "fits": self._names}
+        write_snapshot(Path(self.path), facts, self._kept)
+        self._written = time.monotonic()
+
+
+class Run:
+    """One run of a solver, whose parameters are kept."""
+
+    def __init__(self, owner: resumable, number: str) -> None:
+        self._owner, self._number = owner, number
+
+    def start(self, given: Array | None) -> Array | None:
+        """The parameters in the file, or those given."""
+        kept = self._owner._kept.get(self._number)
+        if kept is not None and given is not None and kept.shape != given.shape:
+            raise DataError(
+                f"resumable: the file {str(self._owner.path)!r} holds a fit with parameters of "
+                f"shape {kept.shape}, but this one has {given.shape}. Delete the file to begin "
+                "anew, or use another path."
+            )
+        return given if kept is None else kept
+
+    def watching(self, watch: Watch | None) -> Watch:
+        """A watch that keeps the parameters of every step, and then asks the given one."""
+        inner = Watch() if watch is None else watch
+
+        def on_step(step: int, theta: Any, value: float) -> bool:
+            self._owner.keep(self._number, theta, now=False)
+            return inner.on_step is not None and inner.on_step(step, theta, value)
+
+        return replace(inner, on_step=on_step)
+
+    def done(self, theta: Array) -> None:
+        """Keep the parameters at the end of the run."""
+        self._owner.keep(self._number, theta, now=False)
+
+
+_active: ContextVar[resumable | None] = ContextVar("thetahat_resumable", default=None)
+
+
+def begin_run(name: str) -> tuple[Run | None, Token[resumable | None] | None]:
+    """The run to keep, if a block is active; runs inside of it are parts of it."""
+    owner = _active.get()
+    if owner is None:
+        return None, None
+    run = owner.next_run(name)
+    return run, _active.set(None)
+
+
+def end_run(token: Token[resumable | None] | None) -> None:
+    """Let the block see the next run."""
+    if token is not None:
+        _active.reset(token)
