@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
+from thetahat.interfaces.problem import Problem
+from thetahat.interfaces.splits import Splits
 
 MODULES = {
     "classification": ("sklearn.metrics._classification", "sklearn.metrics._ranking"),
@@ -25,6 +31,44 @@ def require_scoring(name: str, task: str, y: Array) -> None:
     raise ParameterError(
         f"--scoring {name} {what}. The metrics of {task} are {', '.join(metrics_of(task))}."
     )
+
+
+NAMES = {
+    "neg_log_loss": "log loss",
+    "neg_mean_absolute_error": "mean absolute error",
+    "neg_median_absolute_error": "median absolute error",
+    "neg_root_mean_squared_error": "root mean squared error",
+    "r2": "R²",
+    "roc_auc": "ROC AUC",
+    "f1_macro": "F₁, mean of classes",
+}
+"""Names of metrics in tables, where they differ from those of scikit-learn."""
+
+
+def metric_name(name: str) -> str:
+    """A metric as words."""
+    return NAMES.get(name, name.removeprefix("neg_").replace("_", " "))
+
+
+def further_metrics(
+    problem: Problem, models: Mapping[str, Any], splits: Splits, but: str
+) -> list[str]:
+    """Metrics that are reported beside the main one: those that all models and folds allow."""
+    y, folds = problem.y, splits.folds
+    if problem.task == "regression":
+        found = ["r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"]
+        found.append("neg_median_absolute_error")
+        single = not isinstance(folds, int) and any(len(test) < 2 for _, test in folds)
+        return [name for name in found if name != but and not (single and name == "r2")]
+    n_classes = len(np.unique(y))
+    whole = isinstance(folds, int) or all(
+        len(np.unique(y[rows])) == n_classes for fold in folds for rows in fold
+    )
+    sure = all(hasattr(each, "predict_proba") for each in models.values())
+    found = ["accuracy", "balanced_accuracy", *["f1_macro"] * (n_classes > 2)]
+    if whole and sure:
+        found += [*["roc_auc"] * (n_classes == 2), "neg_log_loss"]
+    return [name for name in found if name != but]
 
 
 def metrics_of(task: str) -> list[str]:
