@@ -86,7 +86,8 @@ def explain(
     top = [name for name, each in found.intervals.items() if each.low > 0][:EFFECTS]
     top = top or list(found.intervals)[:1]
     shown = [name for name in top if not _is_text(X, name)]
-    effects = [partial_dependence(model, X, name, random_state=seed) for name in shown]
+    label = _commonest(y) if held.classes is not None and len(held.classes) > 2 else None
+    effects = [partial_dependence(model, X, name, label=label, random_state=seed) for name in shown]
     singles = explain_rows(model, X, held, file_rows, seed)
     return Explanation(found, effects, coefficients(model, X, y, seed=seed), singles)
 
@@ -160,6 +161,12 @@ def _refitted(last: Any, Z: Any, y: Array, seed: int) -> Array:
             raise failures[0].error
         return np.full((1, np.size(last.coef_)), np.nan)
     return np.vstack(found)
+
+
+def _commonest(y: Array) -> Any:
+    """The most frequent class, whose probability is shown if there are several classes."""
+    classes, counts = np.unique(y, return_counts=True)
+    return classes[counts.argmax()]
 
 
 def _is_text(X: Any, name: Any) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from thetahat.foundation.errors import ParameterError
@@ -22,15 +25,44 @@ MODULES = {
 
 def require_scoring(name: str, task: str, y: Array) -> None:
     """Refuse a metric that does not exist, or that cannot score this target."""
-    other = "regression" if task == "classification" else "classification"
-    # Classes that are numbers can be scored as numbers.
-    wrong = [] if task == "classification" and y.dtype.kind in "iuf" else metrics_of(other)
-    if name in get_scorer_names() and name not in wrong:
+    if name in get_scorer_names() and _can_score(name, task, y):
         return
-    what = f"is a metric of {other}" if name in wrong else "is not a metric"
+    other = "regression" if task == "classification" else "classification"
+    if name not in get_scorer_names():
+        what = "is not a metric"
+    elif name in metrics_of(other):
+        what = f"is a metric of {other}"
+    else:
+        what = "cannot score this target"
+    suited = [each for each in metrics_of(task) if _can_score(each, task, y)]
+    near = difflib.get_close_matches(name, suited, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
     raise ParameterError(
-        f"--scoring {name} {what}. The metrics of {task} are {', '.join(metrics_of(task))}."
+        f"--scoring {name} {what}.{hint} The metrics for this target are {', '.join(suited)}."
     )
+
+
+def _can_score(name: str, task: str, y: Array) -> bool:
+    """Whether a metric accepts such a target, tried with a constant on a few rows."""
+    classify = task == "classification"
+    if classify:
+        classes = np.unique(y)
+        if y.dtype.kind not in "iuf" and name in metrics_of("regression"):
+            return False
+        few = np.repeat(classes, 2)
+    else:
+        if name in metrics_of("classification"):
+            return False
+        few = np.array([y.min(), np.median(y), y.max()])
+    rows = np.zeros((len(few), 1))
+    constant = DummyClassifier() if classify else DummyRegressor()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            get_scorer(name)(constant.fit(rows, few), rows, few)
+    except (ValueError, TypeError, AttributeError):
+        return False
+    return True
 
 
 NAMES = {

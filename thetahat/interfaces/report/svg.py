@@ -234,8 +234,11 @@ def _with_unit(text: str, unit: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Text of at most so many characters."""
-    return text if len(text) <= most else f"{text[: max(1, most - 1)]}…"
+    """Text of at most so many characters; long text keeps its end, where names often differ."""
+    if len(text) <= most:
+        return text
+    tail = most // 3 if most >= 12 else 0
+    return f"{text[: max(1, most - 1 - tail)]}…{text[len(text) - tail :]}"
 
 
 def _share(value: float, span: tuple[float, float]) -> float:
