@@ -25,9 +25,9 @@ def strict(text):
 def many_classes(tmp_path_factory):
     """Thirty classes with long names, some of which are hard to tell apart."""
     random = np.random.default_rng(0)
-    which = np.arange(900) % 30
+    which = np.arange(450) % 30
     centres = random.normal(size=(30, 4))
-    X = centres[which] + 0.5 * random.normal(size=(900, 4))
+    X = centres[which] + 0.5 * random.normal(size=(450, 4))
     names = np.array([f"department of internal affairs, number {each}" for each in range(30)])
     path = tmp_path_factory.mktemp("many") / "many.csv"
     table = pl.DataFrame({f"x{j}": X[:, j] for j in range(4)})
@@ -36,14 +36,16 @@ def many_classes(tmp_path_factory):
 
 
 class TestReport:
-    def report(self, capsys, path, target, report, task):
-        argv = ["compare", path, "-t", target, "--models", FEW[task], "--cv", 2]
+    def report(self, capsys, path, target, report, models):
+        argv = ["compare", path, "-t", target, "--models", models, "--cv", 2]
         code, out, _ = run(capsys, *argv, "--report", report, "--json", "-q")
         assert code == 0
         return strict(out), report.read_text()
 
     def test_numbers(self, capsys, houses_csv, tmp_path):
-        data, page = self.report(capsys, houses_csv, "price", tmp_path / "r.html", "regression")
+        data, page = self.report(
+            capsys, houses_csv, "price", tmp_path / "r.html", FEW["regression"]
+        )
         metrics = data["models"][0]["metrics"]
         assert {"r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"} <= set(metrics)
         assert metrics["r2"]["value"] == data["models"][0]["score"]
@@ -61,15 +63,14 @@ class TestReport:
             assert words in page
         assert page.count("<figure><h3>Row ") == 5
         assert "nan" not in re.sub(r"<style>.*?</style>", "", page)
-
-    def test_five_rows_add_up_to_their_predictions(self, capsys, houses_csv, tmp_path):
-        data, _ = self.report(capsys, houses_csv, "price", tmp_path / "r.html", "regression")
         for row in data["explanation"]["contributions"]["rows"]:
             total = row["base"] + sum(row["contributions"].values())
             assert total == pytest.approx(row["prediction"])
 
     def test_two_classes(self, capsys, houses_csv, tmp_path):
-        data, page = self.report(capsys, houses_csv, "sold", tmp_path / "r.html", "classification")
+        data, page = self.report(
+            capsys, houses_csv, "sold", tmp_path / "r.html", FEW["classification"]
+        )
         good = data["quality"]
         assert [each["label"] for each in good["classes"]] == ["no", "yes"]
         assert sum(each["count"] for each in good["classes"]) == 240
@@ -82,14 +83,14 @@ class TestReport:
 
     def test_many_classes_are_readable(self, capsys, many_classes, tmp_path):
         data, page = self.report(
-            capsys, many_classes, "unit", tmp_path / "r.html", "classification"
+            capsys, many_classes, "unit", tmp_path / "r.html", "ConstantClassifier,GaussianNB"
         )
         assert len(data["quality"]["classes"]) == 30
         pairs = data["quality"]["worst_pairs"]
         assert pairs[0]["rows"] >= pairs[-1]["rows"] > 0
         assert all(each["true"] != each["predicted"] for each in pairs)
         assert "Classes that are confused most" in page
-        assert 'class="confusion"' not in page  # no table of 900 numbers
+        assert 'class="confusion"' not in page  # no table of 900 cells
         assert "15 more classes" in page
         assert data["quality"]["calibration"]["error"] < 0.5
 

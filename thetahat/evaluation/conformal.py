@@ -193,9 +193,9 @@ class Conformal:
         Parameters
         ----------
         model : fitted estimator
-            The model.
+            The fitted model that the numbers belong to.
         data : dict
-            The result of `as_data`.
+            The result of `as_data` for this model.
 
         Returns
         -------

@@ -21,6 +21,8 @@ MODULES = {
     "regression": ("sklearn.metrics._regression",),
 }
 """The modules of scikit-learn that hold the metrics of each task."""
+MANY_ROWS = 50_000
+"""Number of rows from which no metric is added that needs further predictions."""
 
 
 def require_scoring(name: str, task: str, y: Array) -> None:
@@ -90,8 +92,9 @@ def further_metrics(
     if problem.task == "regression":
         found = ["r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"]
         found.append("neg_median_absolute_error")
-        single = not isinstance(folds, int) and any(len(test) < 2 for _, test in folds)
-        return [name for name in found if name != but and not (single and name == "r2")]
+        sizes = [len(test) for _, test in folds] if not isinstance(folds, int) else []
+        smallest = min(sizes, default=problem.n_rows // splits.n_folds)
+        return [name for name in found if name != but and (smallest > 1 or name != "r2")]
     n_classes = len(np.unique(y))
     whole = isinstance(folds, int) or all(
         len(np.unique(y[rows])) == n_classes for fold in folds for rows in fold
@@ -99,7 +102,8 @@ def further_metrics(
     sure = all(hasattr(each, "predict_proba") for each in models.values())
     found = ["accuracy", "balanced_accuracy", *["f1_macro"] * (n_classes > 2)]
     if whole and sure:
-        found += [*["roc_auc"] * (n_classes == 2), "neg_log_loss"]
+        found += ["roc_auc"] * (n_classes == 2)
+        found += ["neg_log_loss"] * (problem.n_rows <= MANY_ROWS)
     return [name for name in found if name != but]
 
 

@@ -220,9 +220,12 @@ def labels_of(values: Sequence[float]) -> list[str]:
     """The numbers of an axis, all with the same decimals and unit."""
     size = max(map(abs, values), default=0.0)
     step = min((b - a for a, b in pairwise(values)), default=size) or 1.0
-    if not math.isfinite(size) or size >= 1e13 or 0 < size < 1e-4 or step < 1e-6 * size:
+    if not math.isfinite(size) or size >= 1e13 or 0 < size < 1e-4 or step < 1e-9 * size:
         return [f"{value:.4g}".replace("e+", "e").replace("-", "−") for value in values]
-    scale, unit = next(((scale, unit) for least, scale, unit in UNITS if size >= least), (1.0, ""))
+    fitting = (
+        (scale, unit) for least, scale, unit in UNITS if size >= least and step >= scale / 1000
+    )
+    scale, unit = next(fitting, (1.0, ""))
     decimals = next(
         each for each in range(12) if abs(round(step / scale, each) - step / scale) < 1e-9 * step
     )
