@@ -106,7 +106,8 @@ def coverage(quick: bool, say: Callable[[str], None]) -> Finding:
             slack = 2 * float(found[:, 0].std(ddof=1)) / splits**0.5
             most = max(MOST, right + 0.02) if data.is_classification else MOST
             held = LEAST - slack <= share <= most + slack
-            bars.append((f"{data.name}, {name}: covers 88 to 92%", float(share), bool(held)))
+            named = f"{data.name}, {name}: covers {LEAST:.0%} to {most:.0%}"
+            bars.append((named, float(share), bool(held)))
     show = {"covers": "{:.1%}".format, "width or set size": "{:.2f}".format, "accuracy": _percent}
     return Finding(rows, show, bars)
 
