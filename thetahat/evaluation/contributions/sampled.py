@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from thetahat.data.columns.replaced_column import column_labels, exchanged
+from thetahat.data.columns.replaced_column import column_labels, column_of, exchanged
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.contributions.result import Contributions
 from thetahat.foundation.optional import optional_import
@@ -47,7 +47,7 @@ def sampled(model: Any, X: Any, background: Any, n_orders: int, random_state: An
     response = "prediction"
     if outputs:
         response = "probability" if hasattr(model, "predict_proba") else "share predicted"
-    shown = np.asarray(X)
+    shown = _cells(X, labels)
     if not outputs:
         return Contributions(values[:, :, 0], float(base[0]), labels, response, [], shown)
     return Contributions(values, base, labels, response, outputs, shown)
@@ -94,6 +94,16 @@ def _joined(X: Any, background: Any) -> Any:
         pandas = optional_import("pandas", purpose="explain")
         return pandas.concat([X, background], ignore_index=True)
     return np.vstack([np.asarray(X), np.asarray(background)])
+
+
+def _cells(X: Any, labels: list[Any]) -> Array:
+    """The values of a table, whose columns may have different types."""
+    if isinstance(X, np.ndarray):
+        return X
+    cells = np.empty((_length(X), len(labels)), dtype=object)
+    for j, label in enumerate(labels):
+        cells[:, j] = list(column_of(X, label))
+    return cells
 
 
 def _length(X: Any) -> int:

@@ -90,7 +90,7 @@ def shown_value(value: Any) -> str:
     if value is None or value != value:
         return "missing"
     if isinstance(value, date | time):
-        return value.isoformat()
+        return value.isoformat().removesuffix("T00:00:00")
     if isinstance(value, float):
         return tidy(value, 4)
     text = str(value)

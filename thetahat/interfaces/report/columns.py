@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 
+from thetahat.evaluation.contributions.result import numbers_of
 from thetahat.foundation.types import Array
 from thetahat.interfaces.console import signed
 from thetahat.interfaces.explanation import Explanation
@@ -102,10 +103,9 @@ def _summary(found: Singles) -> str:
 
 def _shades(column: Array) -> list[int]:
     """0 for the smallest values to 4 for the largest; 5 where there is no order."""
-    try:
-        values = np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError):
+    if any(isinstance(value, str) for value in column):
         return [SHADES] * len(column)
+    values = numbers_of(column)
     order = np.searchsorted(np.sort(values), values)  # equal values get the same shade
     shades = np.minimum(SHADES * order // max(1, len(order)), SHADES - 1)
     return [SHADES if value != value else int(s) for value, s in zip(values, shades, strict=True)]
