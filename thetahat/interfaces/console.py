@@ -84,15 +84,15 @@ def tidy(value: float, digits: int = 3) -> str:
     """Some digits, with separators of thousands, and 0 for rounding errors."""
     if value != value:
         return "–"
-    if abs(value) < 1e-9:
+    if abs(value) < 1e-14:
         return "0"
-    large = 10**digits <= abs(value) < 1e15
+    large = 1000 <= abs(value) < 1e15
     return f"{value:,.0f}" if large else f"{value:.{digits}g}"
 
 
 def signed(value: float) -> str:
     """The same with a sign, also of a positive number."""
-    return f"+{tidy(value)}" if value > 1e-9 else tidy(value)
+    return f"+{tidy(value)}" if value > 1e-14 else tidy(value)
 
 
 def color_wanted(stream: TextIO | None = None) -> bool:
