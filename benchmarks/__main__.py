@@ -32,6 +32,7 @@ FAMILIES = (
     "selection",
     "evaluation",
     "coverage",
+    "conformal",
     "factors",
     "nonnegative",
     "adaboost",

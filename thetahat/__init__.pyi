@@ -9,6 +9,7 @@ from thetahat.data import resampling as resampling
 from thetahat import errors as errors
 from thetahat.evaluation.cluster_count import how_many_clusters as how_many_clusters
 from thetahat.evaluation.compare import compare as compare
+from thetahat.evaluation.conformal import conformal as conformal
 from thetahat.evaluation.confusion import confusion as confusion
 from thetahat.evaluation.contributions.explain import explain as explain
 from thetahat.evaluation.curves.bend import elbow as elbow
@@ -465,6 +466,7 @@ __all__ = [
     "check",
     "compare",
     "config",
+    "conformal",
     "confusion",
     "data",
     "datasets",

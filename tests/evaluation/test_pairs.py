@@ -288,3 +288,14 @@ def test_a_score_method_that_returns_r2_is_compared_by_rows():
     message = r"the score method of model 'own' is its own .* scoring='r2'"
     with pytest.raises(th.errors.ThetahatError, match=message):
         th.compare(models, X, y, test="rows")
+
+
+def test_models_are_compared_by_the_first_of_several_metrics():
+    data = th.datasets.make_linear(90, 3, noise=1.0, random_state=0)
+    models = {"plain": th.LinearRegression(), "shrunk": th.Ridge(alpha=1e3)}
+    metrics = ["neg_mean_absolute_error", "r2"]
+    found = th.compare(models, data.X, data.y, scoring=metrics)
+    alone = th.compare(models, data.X, data.y, scoring=metrics[0])
+    assert found.metric == metrics[0]
+    assert list(found.evaluations["plain"].intervals) == metrics
+    assert found.pairs[0].difference == alone.pairs[0].difference

@@ -210,8 +210,9 @@ class TestCompare:
             (["--group", "team"], "no column 'team'"),
         ],
     )
-    def test_orders_that_make_no_sense(self, capsys, written, argv, message):
-        code, _, err = run(capsys, "compare", written(numbers()), "-t", "y", *argv)
+    @pytest.mark.parametrize("command", ["compare", "check"])
+    def test_orders_that_make_no_sense(self, capsys, written, command, argv, message):
+        code, _, err = run(capsys, command, written(numbers()), "-t", "y", *argv)
         assert code == 1
         assert message in err
 

@@ -104,7 +104,7 @@ def test_seeds_and_metrics(capsys, data, tmp_path):
     for command in (compare, fit):
         assert refusal(capsys, *command, "--seed", "-1").startswith("--seed -1: must be")
     said = refusal(capsys, *compare, "--scoring", "r3")
-    assert said.startswith("--scoring r3 is not a metric. The metrics of regression are ")
+    assert said.startswith("--scoring r3 is not a metric. The metrics for this target are ")
     assert "r2" in said
     assert "accuracy" not in said
     said = refusal(capsys, *compare, "--scoring", "roc_auc")

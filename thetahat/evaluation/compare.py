@@ -149,10 +149,10 @@ def compare(
     cv : int, "bootstrap", splitter or iterable, default=5
         How the rows are split into training rows and held-out rows, the same for all models; see
         `evaluate`. Ignored by test="5x2cv", which has its own folds.
-    scoring : str or callable, optional
-        One metric as in scikit-learn: a name such as "accuracy", or a callable
-        ``scorer(model, X, y)``. Greater values must be better. By default the models' own
-        ``score`` method is used.
+    scoring : str, callable, or list or dict of them, optional
+        Metrics as in scikit-learn: names such as "accuracy", or callables ``scorer(model, X, y)``.
+        Greater values must be better. The models are compared by the first; the others are
+        evaluated too. By default the models' own ``score`` method is used.
     test : {"auto", "rows", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv"}
         The test for the difference of two models. By default "auto".
 
@@ -227,10 +227,7 @@ def compare(
         keep_models=False,
         progress=progress,
     )
-    metrics = list(next(iter(found.values())).scores)
-    if len(metrics) != 1:
-        raise ParameterError(f"compare: {len(metrics)} metrics given; compare by one at a time.")
-    metric = metrics[0]
+    metric = next(iter(next(iter(found.values())).scores))
     ranked = sorted(found, key=lambda name: -found[name].scores[metric].mean())
     evaluations = {name: found[name] for name in ranked}
     _, targets = targets_of(X, y, "compare")

@@ -80,6 +80,21 @@ def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:]])
 
 
+def tidy(value: float, digits: int = 3) -> str:
+    """Some digits, with separators of thousands, and 0 for rounding errors."""
+    if value != value:
+        return "–"
+    if abs(value) < 1e-14:
+        return "0"
+    large = 1000 <= abs(value) < 1e15
+    return f"{value:,.0f}" if large else f"{value:.{digits}g}"
+
+
+def signed(value: float) -> str:
+    """The same with a sign, also of a positive number."""
+    return f"+{tidy(value)}" if value > 1e-14 else tidy(value)
+
+
 def color_wanted(stream: TextIO | None = None) -> bool:
     """Whether to use colours: on a terminal, unless NO_COLOR is set."""
     return (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR")

@@ -1,4 +1,4 @@
-"""Explanation of a fitted model: importances, effects of single columns, coefficients."""
+"""Explanation of a fitted model: importances, effects, contributions, coefficients."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from thetahat.evaluation.importance import Importances, importances
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.types import Array
+from thetahat.interfaces.quality import Held
+from thetahat.interfaces.singles import Singles, explain_rows
 
 Unseen = tuple[Any, Any, Array]
 """A fitted model, rows that were not used for the fit, and their targets."""
@@ -31,29 +33,63 @@ LARGEST_REFIT = 2_000_000
 
 @dataclass(frozen=True)
 class Explanation:
-    """Importances, effects and coefficients of a model."""
+    """Importances, effects, coefficients and contributions of a model."""
 
     importances: Importances
     effects: list[PartialDependence]
     coefficients: dict[str, Interval] | None
     """For each column of the model's own X, scaled to standard deviation 1; None if none exist."""
+    singles: Singles | None = None
+    """Contributions to predictions; None if there are too many columns."""
+
+    def as_data(self) -> dict[str, Any]:
+        """The numbers as plain values."""
+        return {
+            "score": self.importances.score,
+            "metric": self.importances.metric,
+            "importances": self.importances.intervals,
+            "effects": [
+                {
+                    "column": str(each.column),
+                    "response": each.response,
+                    "values": each.values,
+                    "mean": each.mean,
+                    "low": each.low,
+                    "high": each.high,
+                }
+                for each in self.effects
+            ],
+            "coefficients": self.coefficients,
+            "contributions": None if self.singles is None else self.singles.as_data(),
+        }
 
 
 def explain(
-    model: Any, X: Any, y: Array, *, scoring: str, unseen: Sequence[Unseen] = (), seed: int = 0
+    model: Any,
+    X: Any,
+    y: Array,
+    *,
+    scoring: str,
+    held: Held,
+    file_rows: Array,
+    unseen: Sequence[Unseen] = (),
+    seed: int = 0,
 ) -> Explanation:
     """Explain a fitted pipeline with rows of known targets.
 
     Importances are computed from `unseen`, which are models with rows they were not fitted on. If
-    it is empty, they are computed from the model and the given rows.
+    it is empty, they are computed from the model and the given rows. `held` has what was predicted
+    for the rows, and `file_rows` their numbers in the file.
     """
     pairs = unseen or [(model, X, y)]
     found = together([_on_few_rows(*each, scoring, seed) for each in pairs])
     top = [name for name, each in found.intervals.items() if each.low > 0][:EFFECTS]
     top = top or list(found.intervals)[:1]
     shown = [name for name in top if not _is_text(X, name)]
-    effects = [partial_dependence(model, X, name, random_state=seed) for name in shown]
-    return Explanation(found, effects, coefficients(model, X, y, seed=seed))
+    label = _commonest(y) if held.classes is not None and len(held.classes) > 2 else None
+    effects = [partial_dependence(model, X, name, label=label, random_state=seed) for name in shown]
+    singles = explain_rows(model, X, held, file_rows, seed)
+    return Explanation(found, effects, coefficients(model, X, y, seed=seed), singles)
 
 
 def together(found: Sequence[Importances]) -> Importances:
@@ -125,6 +161,12 @@ def _refitted(last: Any, Z: Any, y: Array, seed: int) -> Array:
             raise failures[0].error
         return np.full((1, np.size(last.coef_)), np.nan)
     return np.vstack(found)
+
+
+def _commonest(y: Array) -> Any:
+    """The most frequent class, whose probability is shown if there are several classes."""
+    classes, counts = np.unique(y, return_counts=True)
+    return classes[counts.argmax()]
 
 
 def _is_text(X: Any, name: Any) -> bool:

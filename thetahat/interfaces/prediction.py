@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from thetahat.foundation.errors import DataError
+from thetahat.evaluation.conformal import Conformal
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.interfaces.tables.columns import require_finite, retyped
 
 SHOWN = 5
+SEPARATOR = "|"
+"""Between the classes of a set."""
 
 
 @dataclass
@@ -112,6 +117,43 @@ def as_seen(
     return table
 
 
+@dataclass(frozen=True)
+class Sureness:
+    """Intervals or sets of classes for predictions, at a level."""
+
+    found: Conformal
+    level: float
+
+    def columns(self, name: str, rows: Any, predicted: Array) -> dict[str, Any]:
+        """The two ends of every interval, or the set of classes as text."""
+        if self.found.classes is None:
+            low, high = self.found.around(predicted, self.level).T
+            return {f"{name}_low": low, f"{name}_high": high}
+        names = np.asarray(list(map(str, self.found.classes)), dtype=object)
+        sets = self.found.sets(rows, self.level)
+        return {f"{name}_set": [SEPARATOR.join(names[inside]) for inside in sets]}
+
+
+def sureness_asked_for(model: Any, notes: Mapping[str, Any], level: float | None) -> Any:
+    """What --interval needs, from the notes of the model; None without it."""
+    if level is None:
+        return None
+    if not 0 < level < 1:
+        raise ParameterError(f"--interval {level:g}: must lie between 0 and 1, such as 0.9.")
+    data = notes.get("conformal")
+    if not isinstance(data, dict):
+        raise ParameterError(
+            "--interval: the file holds no errors of held-out rows. Train the model again with "
+            "thetahat fit."
+        )
+    found = Conformal.from_data(model, data)
+    try:
+        found.require(level)
+    except ParameterError as refused:
+        raise ParameterError(f"--interval {level:g}: {refused}") from refused
+    return Sureness(found, level)
+
+
 def predicted(
     model: Any,
     batches: Iterator[Any],
@@ -119,13 +161,23 @@ def predicted(
     notations: Mapping[str, str],
     unknown: UnknownValues,
     name: str,
+    *,
+    keep: Sequence[str] = (),
+    sureness: Sureness | None = None,
 ) -> Iterator[Any]:
-    """Tables of predictions: the target, and the probability of each class if there are any."""
+    """Tables of predictions: the target, and the probability of each class if there are any.
+
+    The columns `keep` of the input come first; `sureness` adds intervals or sets.
+    """
     for batch in batches:
         if not batch.height:
             continue
         rows = as_seen(batch, kinds, notations, model, unknown)
-        columns = {name: model.predict(rows)}
+        said = np.asarray(model.predict(rows))
+        columns: dict[str, Any] = {each: batch[each] for each in keep}
+        columns[f"predicted_{name}" if name in keep else name] = said
+        if sureness is not None:
+            columns |= sureness.columns(name, rows, said)
         if hasattr(model, "predict_proba"):
             shares = model.predict_proba(rows)
             for place, label in enumerate(model.classes_):

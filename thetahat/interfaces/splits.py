@@ -25,6 +25,10 @@ class Asked:
     group: str | None = None
     no_time: bool = False
 
+    def __post_init__(self) -> None:
+        if self.time is not None and self.no_time:
+            raise ParameterError("--time and --no-time contradict each other. Give one of them.")
+
 
 @dataclass(frozen=True)
 class Splits:
@@ -54,8 +58,6 @@ def plan_splits(
 
     `table` has all rows of the problem. Copies of a row stay in one fold.
     """
-    if asked.time is not None and asked.no_time:
-        raise ParameterError("--time and --no-time contradict each other. Give one of them.")
     copied = copied_rows(table)
     groups, words, copies = group, f"groups of {asked.group} kept together", False
     if group is None and copied is not None:

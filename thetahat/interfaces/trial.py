@@ -21,7 +21,7 @@ from thetahat.interfaces.afterwards import afterwards
 from thetahat.interfaces.console import Console, color_wanted
 from thetahat.interfaces.findings import findings_of, group_of, lines, table_of, with_remark
 from thetahat.interfaces.problem import Problem
-from thetahat.interfaces.scoring import require_scoring
+from thetahat.interfaces.scoring import further_metrics, require_scoring
 from thetahat.interfaces.splits import Asked, Splits, plan_splits
 from thetahat.interfaces.spread import pipelines
 
@@ -135,7 +135,7 @@ def try_models(
             problem.X,
             problem.y,
             cv=splits.folds,
-            scoring=scoring,
+            scoring=[scoring, *further_metrics(problem, models, splits, scoring)],
             groups=splits.groups,
             margin=margin,
             random_state=seed,

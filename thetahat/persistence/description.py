@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
-from thetahat.foundation.errors import DataError
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.printable import printable
+from thetahat.persistence.classes import class_named
 from thetahat.persistence.container import read
+from thetahat.persistence.encoding import Encoder
 
 SHOWN = 60
 """Largest number of characters of a parameter that are shown."""
@@ -29,6 +32,8 @@ class FileDescription:
         The class of the model. For a pipeline, also the classes of its steps in order.
     parameters : dict
         Constructor parameters as text. For a pipeline, those of its last step.
+    changed : dict
+        Those of `parameters` that differ from their defaults. The summary shows these.
     columns : list of str
         Names of the columns of the training data, if they are known.
     n_features : int or None
@@ -58,6 +63,7 @@ class FileDescription:
     path: str
     model: str
     parameters: dict[str, str]
+    changed: dict[str, str]
     columns: list[str]
     n_features: int | None
     classes: list[Any] | None
@@ -83,8 +89,10 @@ class FileDescription:
             for key, value in self.notes.items()
             if not isinstance(value, dict | list)
         ]
-        for name, value in self.parameters.items():
+        for name, value in self.changed.items():
             lines.append(f"  parameter   {name} = {value}")
+        if self.parameters and not self.changed:
+            lines.append("  parameters  all have their defaults")
         made = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         lines.append(f"  made with   {made}")
         return "\n".join(map(printable, lines))
@@ -128,16 +136,13 @@ def _described(
 ) -> FileDescription:
     model = manifest["model"]
     steps = _steps(model)
-    fields = _fields([model, *steps][-1])
+    last = [model, *steps][-1]
     n_features = _found([model, *steps], "n_features_in_")
     return FileDescription(
         path=os.fspath(path),
         model=_title(model),
-        parameters={
-            name: _short(value)
-            for name, value in fields.items()
-            if not name.endswith("_") and not name.startswith("_")
-        },
+        parameters={name: _short(value) for name, value in _parameters(last).items()},
+        changed={name: _short(value) for name, value in _changed(last).items()},
         columns=[str(name) for name in _entries(_found([model, *steps], "feature_names_in_"))],
         n_features=n_features if isinstance(n_features, int) else None,
         classes=_entries(_found([model, *reversed(steps)], "classes_")) or None,
@@ -150,6 +155,36 @@ def _described(
 
 def _fields(plain: Any) -> dict[str, Any]:
     return _dictionary(plain.get("fields")) if isinstance(plain, dict) else {}
+
+
+def _parameters(plain: Any) -> dict[str, Any]:
+    """The fields that are constructor parameters."""
+    return {
+        name: value
+        for name, value in _fields(plain).items()
+        if not name.endswith("_") and not name.startswith("_")
+    }
+
+
+def _changed(plain: Any) -> dict[str, Any]:
+    """The parameters that differ from the defaults of the class, if it is known."""
+    parameters = _parameters(plain)
+    kind = class_named(str(plain.get("object")), refuse=False) if parameters else None
+    if kind is None:
+        return parameters
+    declared = signature(kind).parameters
+    return {
+        name: value
+        for name, value in parameters.items()
+        if name not in declared or not _is_default(value, declared[name].default)
+    }
+
+
+def _is_default(plain: Any, default: Any) -> bool:
+    try:
+        return bool(plain == Encoder().encode(default, "default"))
+    except CapabilityError:
+        return False
 
 
 def _dictionary(plain: Any) -> dict[str, Any]:
@@ -198,7 +233,7 @@ def _short(plain: Any) -> str:
     """A value as it would be written in code."""
     if isinstance(plain, dict):
         if "object" in plain:
-            inside = ", ".join(f"{name}={_short(each)}" for name, each in _fields(plain).items())
+            inside = ", ".join(f"{name}={_short(each)}" for name, each in _changed(plain).items())
             text = f"{_class(plain)}({inside})"
         elif "tuple" in plain:
             text = f"({', '.join(map(_short, _items(plain)))})"

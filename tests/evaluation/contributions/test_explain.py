@@ -248,3 +248,41 @@ def test_bad_rows_and_other_models():
         th.explain(voters, FULL)
     piped = make_pipeline("passthrough", th.Ridge()).fit(FULL, Y)
     assert th.explain(piped, FULL).columns == [0, 1, 2, 3, 4]
+
+
+class TestSampled:
+    def test_contributions_add_up_and_approach_those_of_a_linear_model(self):
+        X, y = data(missing=0.0)
+        model = th.Ridge().fit(X, y)
+        found = th.explain(model, X[:20], X, method="sampled", n_orders=400)
+        np.testing.assert_allclose(found.predictions, model.predict(X[:20]), atol=1e-10)
+        exact = th.explain(model, X[:20], X)
+        error = np.abs(found.values - exact.values).max()
+        assert error < 0.5 * np.abs(exact.values).mean()
+
+    def test_any_classifier_and_a_table_with_text(self):
+        pl = pytest.importorskip("polars")
+        random = np.random.default_rng(0)
+        x, word = random.normal(size=120), random.choice(["a", "b", "c"], 120)
+        days = pl.Series(np.datetime64("2024-01-01") + random.integers(0, 99, 120))
+        table = pl.DataFrame({"x": x, "word": word, "idle": days.cast(pl.Date)})
+        y = np.where((x > 0) & (word != "c"), "yes", "no")
+        learner = th.KNeighborsClassifier(n_neighbors=5)
+        model = make_pipeline(th.TableVectorizer(), learner).fit(table, y)
+        found = th.explain(model, table[:30], table, method="sampled")
+        assert found.columns == ["x", "word", "idle"]
+        assert found.outputs == ["no", "yes"]
+        np.testing.assert_allclose(found.predictions, model.predict_proba(table[:30]), atol=1e-10)
+        assert found.importance.argmin() == 2
+        found.plot()
+
+    def test_the_same_seed_gives_the_same_contributions(self):
+        X, y = data(60, missing=0.0)
+        model = th.KernelRidge(kernel="rbf").fit(X, y)
+        seeds = (0, 0, 1)
+        first, again, other = (
+            th.explain(model, X[:5], X, method="sampled", n_orders=4, random_state=seed).values
+            for seed in seeds
+        )
+        assert (first == again).all()
+        assert (first != other).any()

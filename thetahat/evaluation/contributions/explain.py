@@ -10,33 +10,56 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.columns.replaced_column import column_labels
+from thetahat.estimator.parameters import check_value, one_of, whole
 from thetahat.evaluation.contributions.result import Contributions
+from thetahat.evaluation.contributions.sampled import sampled
 from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.losses.links import Link
 from thetahat.models.linear.generalized.deviance_regressor import DevianceRegressor
 
 
-def explain(model: Any, X: Any, background: Any = None) -> Contributions:
+def explain(
+    model: Any,
+    X: Any,
+    background: Any = None,
+    *,
+    method: str = "exact",
+    n_orders: int = 16,
+    random_state: Any = 0,
+) -> Contributions:
     """Compute how much each column contributes to the prediction of each row.
 
     Formula: f(x) = base + Σⱼ φⱼ(x) with the Shapley values φⱼ = Σ_S |S|!(d − |S| − 1)!/d!·(v(S ∪
     {j}) − v(S)) over sets S of other columns. v(S) is the prediction of the trees where only the
     columns of S are known: at a split of another column, both sides are averaged with the weights
     of the training rows. For linear models v(S) puts the mean of the background in place of the
-    other columns, so that φⱼ = βⱼ(xⱼ − x̄ⱼ). Both are exact. Contributions describe the model, not
-    causes. Cost: O(n · trees · nodes · depth) for trees, O(n d) for linear models.
+    other columns, so that φⱼ = βⱼ(xⱼ − x̄ⱼ). Both are exact. With method="sampled", v(S) is the mean
+    prediction with the other columns taken from rows of the background, and the mean over all sets
+    is replaced by a mean over random orders of the columns. Contributions describe the model, not
+    causes. Cost: O(n · trees · nodes · depth) for trees, O(n d) for linear models, predictions of
+    n · d · n_orders rows if sampled.
 
     Parameters
     ----------
     model : fitted estimator
         A decision tree, a forest, gradient boosting or a linear model of this library, or a
         pipeline that ends with one; then the columns are those after the preparation. Of a search
-        such as ``GridSearchCV``, the best model. Pipelines and searches may be nested.
+        such as ``GridSearchCV``, the best model. Pipelines and searches may be nested. With
+        method="sampled", any regressor or classifier.
     X : table of shape (n, d)
         The rows to explain.
     background : table of shape (m, d), optional
         The rows whose mean a linear model is compared with. By default X. Trees know the weights of
         their training rows and do not use it, but must be able to read it.
+    method : {"exact", "sampled"}, default="exact"
+        How contributions are computed. "sampled" works with every model, for the columns of X
+        before any preparation, and gives contributions to predictions or class probabilities. They
+        add up exactly, but each has a sampling error.
+    n_orders : int, default=16
+        The number of orders of the columns with method="sampled". More orders give more accurate
+        contributions. It is rounded up to an even number.
+    random_state : int, Generator or None, default=0
+        Seed or generator for the orders with method="sampled".
 
     Returns
     -------
@@ -55,6 +78,10 @@ def explain(model: Any, X: Any, background: Any = None) -> Contributions:
     (200, 3)
     """
     check_is_fitted(model)
+    check_value(method, one_of("exact", "sampled"), "method", "explain")
+    if method == "sampled":
+        check_value(n_orders, whole(1), "n_orders", "explain")
+        return sampled(model, X, X if background is None else background, n_orders, random_state)
     model, steps = _unwrapped(model)
     same = background is None or background is X
     if steps is not None:
@@ -65,7 +92,7 @@ def explain(model: Any, X: Any, background: Any = None) -> Contributions:
         raise CapabilityError(
             f"explain: contributions are available for decision trees, forests, gradient boosting "
             f"and linear models of thetahat, but not for {type(model).__name__}. Use "
-            "th.importances or th.partial_dependence, which work with every model."
+            'method="sampled", which works with every model.'
         )
     if behind is not X and hasattr(model, "_rows"):
         model._rows(behind)  # trees use none of it, but other columns are a mistake

@@ -158,8 +158,16 @@ def _points(axes: Any, values: Array, column: Array, place: int) -> None:
         number[rows] = (np.arange(rows.size) + 1) // 2 * np.where(np.arange(rows.size) % 2, 1, -1)
     height = place + 0.8 * number / max(float(counts.max()), 20.0)
     ranks = np.empty(len(column))
-    ranks[np.argsort(column, kind="stable")] = np.linspace(0.0, 1.0, len(column))
+    ranks[np.argsort(numbers_of(column), kind="stable")] = np.linspace(0.0, 1.0, len(column))
     axes.scatter(values, height, c=ranks, cmap="coolwarm", s=6, lw=0)
+
+
+def numbers_of(column: Array) -> Array:
+    """Numbers in the order of a column's values: of text, the places in its sorted values."""
+    try:
+        return np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.unique(np.asarray(column).astype(str), return_inverse=True)[1].astype(np.float64)
 
 
 def _short(value: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 from typing import Any
 
@@ -34,10 +33,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the table, print the findings, and return the exit code."""
     from thetahat.interfaces.commands.compare import further_rows, read_problem
     from thetahat.interfaces.findings import findings_of, lines, table_of
+    from thetahat.interfaces.plain import as_json
 
     console = Console(quiet=arguments.quiet)
-    problem = read_problem(arguments, console)
     asked = options.order_asked_for(arguments)
+    problem = read_problem(arguments, console)
     further = further_rows(problem, arguments)
     found = findings_of(problem, table_of(problem, asked), asked, test=further)
     if arguments.json:
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             "severe": len(found.severe),
             "findings": [each.as_data(first_row=1) for each in found],
         }
-        console.result(json.dumps(data, indent=2, ensure_ascii=False))
+        console.result(as_json(data))
     else:
         width = min(100, shutil.get_terminal_size((100, 20)).columns)
         console.styled(lines(found, color=color_wanted(), width=width))

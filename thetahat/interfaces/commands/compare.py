@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from math import isfinite
 from typing import Any
@@ -41,6 +40,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the table, compare the models, print the result, and write the report."""
+    from thetahat.interfaces.plain import as_json
     from thetahat.interfaces.trial import try_models
 
     console = Console(quiet=arguments.quiet)
@@ -63,12 +63,13 @@ def run(arguments: argparse.Namespace) -> None:
     )
     for note in trial.notes:
         console.say(f"note: {note}")
+    shown: dict[str, Any] = {}
     if arguments.report:
         from thetahat.interfaces.report.page import write_report
 
-        write_report(trial, arguments.report, arguments.data, console)
+        shown = write_report(trial, arguments.report, arguments.data, console)
     if arguments.json:
-        console.result(json.dumps(as_data(trial, arguments), indent=2, ensure_ascii=False))
+        console.result(as_json(as_data(trial, arguments) | shown))
         return
     console.say()
     console.table(trial.headers, trial.rows(), best=0)
@@ -177,6 +178,7 @@ def as_data(trial: Any, arguments: argparse.Namespace) -> dict[str, Any]:
                 "high": _end(each.intervals[trial.metric].high),
                 "fit_seconds": float(each.fit_seconds.mean()),
                 "fold_scores": each.scores[trial.metric].tolist(),
+                "metrics": {metric: each.intervals[metric] for metric in each.scores},
             }
             for name, each in trial.comparison.evaluations.items()
         ],

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 from datetime import date, time
 from typing import Any
 
 from thetahat.interfaces.commands import options
-from thetahat.interfaces.console import Console
+from thetahat.interfaces.console import Console, signed, tidy
 
 MOST = 15
 """Largest number of columns or coefficients that are printed."""
+FEW = 4
+"""Largest number of contributions that are printed for a row."""
 
 
 def add(commands: Any) -> None:
@@ -21,20 +22,24 @@ def add(commands: Any) -> None:
         help="show which columns matter to a saved model, measured on rows with known targets",
         description="Explain a saved model on a table that contains the target: how much the score "
         "falls when a column is shuffled, how predictions depend on the most important columns, "
-        "and the coefficients of linear models, all with confidence intervals.",
+        "the contributions of the columns to single predictions, and the coefficients of linear "
+        "models. Use rows that the model was not trained on.",
     )
     parser.add_argument("model", help="a file written by thetahat fit")
     options.add_data(parser, target=False)
     parser.add_argument("--target", "-t", help="the target column (default: as in training)")
     parser.add_argument("--scoring", help="name of a scikit-learn metric")
+    parser.add_argument("--report", metavar="FILE", help="write an HTML page to this file")
     options.add_output(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Load the model, read the table, and print the explanation."""
+    from thetahat.foundation.atomic_file import require_place
     from thetahat.foundation.errors import DataError, ParameterError
     from thetahat.interfaces.explanation import explain
+    from thetahat.interfaces.plain import as_json
     from thetahat.interfaces.prediction import (
         UnknownValues,
         as_seen,
@@ -43,12 +48,15 @@ def run(arguments: argparse.Namespace) -> None:
         saved_notations,
     )
     from thetahat.interfaces.problem import pose, require_target
+    from thetahat.interfaces.quality import quality
     from thetahat.interfaces.scoring import require_scoring
     from thetahat.interfaces.tables.reading import read_table
     from thetahat.persistence.description import describe_file
     from thetahat.persistence.model_file import load
 
     console = Console(quiet=arguments.quiet)
+    if arguments.report:
+        require_place(arguments.report)
     notes = describe_file(arguments.model).notes
     model = load(arguments.model)
     kinds = saved_kinds(model, notes)
@@ -76,71 +84,101 @@ def run(arguments: argparse.Namespace) -> None:
         console.say(f"note: {line}")
     scoring = arguments.scoring or ("accuracy" if problem.task == "classification" else "r2")
     require_scoring(scoring, problem.task, problem.y)
-    found = explain(model, X, problem.y, scoring=scoring)
+    seen = _warning(arguments.data, notes)
+    if seen:
+        console.warn(f"warning: {seen}")
+    held = _held(model, X, problem)
+    found = explain(model, X, problem.y, scoring=scoring, held=held, file_rows=problem.rows)
+    if arguments.report:
+        from thetahat.interfaces.report.explain_page import write_page
+
+        write_page(arguments.report, arguments.model, arguments.data, target, X, held, found, seen)
     if arguments.json:
-        console.result(json.dumps(as_data(found), indent=2, ensure_ascii=False))
+        data = {
+            "data": arguments.data,
+            "target": target,
+            "rows": problem.n_rows,
+            "warning": seen or None,
+            **found.as_data(),
+            "quality": quality(held).as_data(),
+            "report": arguments.report,
+        }
+        console.result(as_json(data))
         return
     console.result(
         f"{scoring} {found.importances.score:.4g} on {problem.n_rows:,} rows of {target}"
     )
+    _print(found, scoring, console)
+    if arguments.report:
+        console.result(f"\nreport: {arguments.report}")
+
+
+def _print(found: Any, scoring: str, console: Console) -> None:
+    """Importances, effects, explained rows and coefficients as text."""
     console.result()
     rows_shown = [
-        [str(name), f"{each.estimate:.3g}", f"{each.low:.3g} to {each.high:.3g}"]
-        for name, each in list(found.importances.intervals.items())[:MOST]
+        [str(name), *_cells(each)] for name, each in list(found.importances.intervals.items())
     ]
-    console.table(["column", f"loss of {scoring} if shuffled", "95% interval"], rows_shown)
+    console.table(["column", f"loss of {scoring} if shuffled", "95% interval"], rows_shown[:MOST])
     for effect in found.effects:
         low, high = int(effect.mean.argmin()), int(effect.mean.argmax())
         console.result(
-            f"\n{effect.column}: the {effect.response} is lowest, {effect.mean[low]:.4g}, at "
-            f"{_value(effect.values[low])}, and highest, {effect.mean[high]:.4g}, at "
+            f"\n{effect.column}: the {effect.response} is lowest, {tidy(effect.mean[low], 4)}, at "
+            f"{_value(effect.values[low])}, and highest, {tidy(effect.mean[high], 4)}, at "
             f"{_value(effect.values[high])}"
         )
+    if found.singles is not None:
+        _print_singles(found.singles, console)
     if found.coefficients:
         console.result()
         console.table(
             ["coefficient (columns scaled to standard deviation 1)", "value", "95% interval"],
-            [
-                [name, f"{each.estimate:.3g}", f"{each.low:.3g} to {each.high:.3g}"]
-                for name, each in list(found.coefficients.items())[:MOST]
-            ],
+            [[name, *_cells(each)] for name, each in found.coefficients.items()][:MOST],
         )
 
 
-def as_data(found: Any) -> dict[str, Any]:
-    """The explanation as plain values."""
-
-    def plain(interval: Any) -> dict[str, float]:
-        return {"value": interval.estimate, "low": interval.low, "high": interval.high}
-
-    return {
-        "score": found.importances.score,
-        "metric": found.importances.metric,
-        "importances": {str(k): plain(v) for k, v in found.importances.intervals.items()},
-        "effects": [
-            {
-                "column": str(each.column),
-                "response": each.response,
-                "values": [_plain_value(value) for value in each.values],
-                "mean": each.mean.tolist(),
-                "low": each.low.tolist(),
-                "high": each.high.tolist(),
-            }
-            for each in found.effects
-        ],
-        "coefficients": found.coefficients
-        and {name: plain(each) for name, each in found.coefficients.items()},
-    }
+def _cells(each: Any) -> list[str]:
+    return [tidy(each.estimate), f"{tidy(each.low)} to {tidy(each.high)}"]
 
 
-def _plain_value(value: Any) -> Any:
-    """A value that JSON can represent: dates and times as ISO text."""
-    if isinstance(value, date | time):
-        return value.isoformat()
-    return value if isinstance(value, int | float | str | None) else str(value)
+def _held(model: Any, X: Any, problem: Any) -> Any:
+    """The predictions of the rows."""
+    import numpy as np
+
+    from thetahat.interfaces.quality import Held, class_probabilities
+
+    rows, predicted = np.arange(problem.n_rows), np.asarray(model.predict(X))
+    if problem.task != "classification":
+        return Held(rows, problem.y, predicted)
+    classes = np.asarray(model.classes_)
+    return Held(rows, problem.y, predicted, class_probabilities(model, X, classes), classes)
+
+
+def _warning(data: str, notes: dict[str, Any]) -> str:
+    """A warning if the rows are those of the training; "" otherwise."""
+    from thetahat.interfaces.tables.reading import digest_of
+
+    origin = notes.get("origin")
+    if not isinstance(origin, dict) or digest_of(data) != origin.get("sha256"):
+        return ""
+    return (
+        f"the model was trained on {data}. On its training rows a model seems better than it is, "
+        "and columns that it memorised seem important. Use rows that it has not seen."
+    )
+
+
+def _print_singles(found: Any, console: Console) -> None:
+    """The rows that are explained, one line each."""
+    console.result("\ncontributions of the columns to single predictions (Shapley values):")
+    for each in found.rows:
+        parts = ", ".join(f"{name} {signed(part)}" for name, _, part in each.parts[:FEW])
+        console.result(
+            f"  row {each.row} ({each.why}): {each.response} {tidy(each.total, 4)}, on average "
+            f"{tidy(each.base, 4)}; {parts}"
+        )
 
 
 def _value(value: Any) -> str:
     if isinstance(value, date | time):
         return value.isoformat()
-    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+    return tidy(value, 4) if isinstance(value, float) else repr(value)

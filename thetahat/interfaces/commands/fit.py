@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from typing import Any
@@ -39,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the table, choose a model, fit and save it, and return the exit code."""
     from thetahat.foundation.atomic_file import require_place
     from thetahat.interfaces.commands.compare import read_problem
+    from thetahat.interfaces.plain import as_json
     from thetahat.interfaces.trial import try_models
     from thetahat.persistence.model_file import save
 
@@ -75,7 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
         "kinds": problem.kinds,
         "notations": problem.notations,
     }
-    save(model, arguments.output, notes=notes)
+    errors = _errors(model, trial, chosen)
+    save(model, arguments.output, notes={**notes, **errors, **_origin(arguments.data)})
     constant = _is_constant(model, problem.X)
     learnt = not constant or (bool(arguments.model) and chosen.startswith("always"))
     if constant:
@@ -85,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.json:
         data = {"model": chosen, "file": arguments.output, "learnt": learnt, **notes}
-        console.result(json.dumps(data, indent=2))
+        console.result(as_json(data))
         return 0 if learnt else NOTHING_LEARNT
     if not arguments.model:
         for sentence in trial.sentences[:1]:
@@ -95,6 +96,26 @@ def run(arguments: argparse.Namespace) -> int:
         f"in {time.perf_counter() - begun:.2g} s"
     )
     return 0 if learnt else NOTHING_LEARNT
+
+
+def _errors(model: Any, trial: Any, chosen: str) -> dict[str, Any]:
+    """The errors on held-out rows, from which predict --interval makes intervals and sets."""
+    from thetahat.evaluation.conformal import calibrated
+    from thetahat.foundation.errors import CapabilityError
+
+    try:
+        found = calibrated(model, trial.comparison.evaluations[chosen].fits, trial.problem.y)
+    except CapabilityError:
+        return {}
+    return {"conformal": found.as_data()}
+
+
+def _origin(path: str) -> dict[str, Any]:
+    """The digest of the training file, by which explain recognises it."""
+    from thetahat.interfaces.tables.reading import digest_of
+
+    digest = digest_of(path)
+    return {} if digest is None else {"origin": {"sha256": digest}}
 
 
 def _is_constant(model: Any, X: Any) -> bool:

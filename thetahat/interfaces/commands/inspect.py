@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 from typing import Any
 
@@ -25,8 +24,9 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the description."""
+    from thetahat.interfaces.plain import as_json
     from thetahat.persistence.description import describe_file
 
     found = describe_file(arguments.model)
-    text = json.dumps(asdict(found), indent=2, ensure_ascii=False) if arguments.json else str(found)
+    text = as_json(asdict(found)) if arguments.json else str(found)
     Console().result(text)

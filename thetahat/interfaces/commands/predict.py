@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +27,20 @@ def add(commands: Any) -> None:
         "--output", "-o", default="-", metavar="FILE", help="CSV file to write (default: print)"
     )
     parser.add_argument(
+        "--interval",
+        type=float,
+        metavar="LEVEL",
+        help="add intervals, or sets of classes, that contain the truth for this share of new "
+        "rows, such as 0.9",
+    )
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="copy a column of the input, such as an identifier, to the output (repeatable)",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print a summary as JSON; needs --output FILE"
     )
     parser.add_argument(
@@ -38,12 +51,14 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Load the model, match the columns, and predict batch by batch."""
+    from thetahat.interfaces.plain import as_json
     from thetahat.interfaces.prediction import (
         UnknownValues,
         predicted,
         require_names,
         saved_kinds,
         saved_notations,
+        sureness_asked_for,
     )
     from thetahat.interfaces.tables.reading import column_names, read_batches
     from thetahat.persistence.description import describe_file
@@ -54,23 +69,35 @@ def run(arguments: argparse.Namespace) -> None:
     console = Console(quiet=arguments.quiet)
     notes = describe_file(arguments.model).notes
     model = load(arguments.model)
-    kinds = saved_kinds(model, notes)
+    sureness = sureness_asked_for(model, notes, arguments.interval)
+    kinds, keep = saved_kinds(model, notes), list(dict.fromkeys(arguments.keep))
     how = {"delimiter": arguments.delimiter, "encoding": arguments.encoding}
     columns = None
     if arguments.data != "-":
-        require_names(kinds, column_names(arguments.data, **how), arguments.data)
-        columns = list(kinds)
+        found = column_names(arguments.data, **how)
+        require_names(kinds, found, arguments.data)
+        _require_kept(keep, found)
+        columns = list(dict.fromkeys([*keep, *kinds]))
     batches = read_batches(arguments.data, columns=columns, **how)
     unknown = UnknownValues()
     target = str(notes.get("predicts", "prediction"))
     with _output(arguments.output) as file:
         first = True
-        named = _named(batches, kinds)
-        for table in predicted(model, named, kinds, saved_notations(notes), unknown, target):
+        named = _named(batches, kinds, keep)
+        for table in predicted(
+            model,
+            named,
+            kinds,
+            saved_notations(notes),
+            unknown,
+            target,
+            keep=keep,
+            sureness=sureness,
+        ):
             file.write(table.write_csv(include_header=first).encode())
             first = False
     if arguments.json:
-        console.result(json.dumps({"file": arguments.output, **unknown.as_data()}, indent=2))
+        console.result(as_json({"file": arguments.output, **unknown.as_data()}))
         return
     for line in unknown.lines():
         console.say(f"note: {line}")
@@ -78,12 +105,21 @@ def run(arguments: argparse.Namespace) -> None:
         console.say(f"{arguments.output}: {unknown.n_rows:,} predictions of {target}")
 
 
-def _named(batches: Iterator[Any], kinds: dict[str, str]) -> Iterator[Any]:
+def _require_kept(keep: list[str], columns: list[str]) -> None:
+    for name in keep:
+        if name not in columns:
+            raise ParameterError(
+                f"--keep {name}: there is no column {name!r}. Columns: {', '.join(columns[:20])}."
+            )
+
+
+def _named(batches: Iterator[Any], kinds: dict[str, str], keep: list[str]) -> Iterator[Any]:
     """The batches, each checked to have all needed columns."""
     from thetahat.interfaces.prediction import require_names
 
     for batch in batches:
         require_names(kinds, batch.columns, "the input")
+        _require_kept(keep, batch.columns)
         yield batch
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.evaluation.curves.calibration import CalibrationCurve
+from thetahat.evaluation.curves.precision_recall import PrecisionRecallCurve
 from thetahat.evaluation.curves.roc import RocCurve
 from thetahat.evaluation.dependence import PartialDependence
 from thetahat.foundation.types import Array
@@ -14,35 +15,38 @@ from thetahat.interfaces.report.svg import Frame
 
 MOST_POINTS = 600
 BINS = 24
+GROUPS = 12
+"""Largest number of groups of rows whose errors are summarised by quantiles."""
+CATEGORIES = 6
+"""Largest number of categories of a column in a figure."""
+UNIT = (0.0, 1.0)
 
 
 def roc(curve: RocCurve) -> str:
     """True positive rate against false positive rate, with its band."""
-    frame = Frame(
-        (0, 1),
-        (0, 1),
-        "false positive rate",
-        "true positive rate",
-        "ROC curve with its band",
-        square=True,
-    )
+    words = ("false positive rate", "true positive rate", "ROC curve with its band")
+    frame = Frame(UNIT, UNIT, *words, square=True)
     frame.band(curve.grid.tolist(), curve.low.tolist(), curve.high.tolist())
-    frame.line([0, 1], [0, 1], "reference")
+    frame.line(UNIT, UNIT, "reference")
     frame.line(*_thinned(curve.fpr, curve.tpr))
+    return str(frame)
+
+
+def precision_recall(curve: PrecisionRecallCurve) -> str:
+    """Precision against recall, with its band and the share of positives."""
+    words = ("recall", "precision", "Precision-recall curve with its band")
+    frame = Frame(UNIT, UNIT, *words, square=True)
+    frame.band(curve.grid.tolist(), curve.low.tolist(), curve.high.tolist())
+    frame.line(UNIT, (curve.share, curve.share), "reference")
+    frame.line(*_thinned(curve.recall, curve.precision))
     return str(frame)
 
 
 def calibration(curve: CalibrationCurve) -> str:
     """Observed shares against predicted probabilities."""
-    frame = Frame(
-        (0, 1),
-        (0, 1),
-        "predicted probability",
-        "observed share",
-        "Calibration with intervals",
-        square=True,
-    )
-    frame.line([0, 1], [0, 1], "reference")
+    words = ("predicted probability", "observed share", "Calibration with intervals")
+    frame = Frame(UNIT, UNIT, *words, square=True)
+    frame.line(UNIT, UNIT, "reference")
     low = [each.low for each in curve.observed]
     high = [each.high for each in curve.observed]
     frame.whiskers(curve.predicted, low, high)
@@ -50,26 +54,34 @@ def calibration(curve: CalibrationCurve) -> str:
     return str(frame)
 
 
+def thresholds(roc_curve: RocCurve, precisions: PrecisionRecallCurve) -> str:
+    """Recall, precision and F₁ against the threshold."""
+    at = precisions.thresholds
+    recall, precision = precisions.recall, precisions.precision
+    both = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
+    probabilities = at.min() >= 0 and at.max() <= 1
+    ends = UNIT if probabilities else _padded(at)
+    words = ("threshold", "share", "Recall, precision and F1 against the threshold")
+    frame = Frame(ends, UNIT, *words, square=True)
+    for values, kind in ((recall, "line"), (precision, "line second"), (both, "line third")):
+        xs, ys = _thinned(at[::-1], values[::-1])
+        frame.line(xs, ys, kind)
+    return str(frame)
+
+
 def predicted_against_true(y: Array, predicted: Array, target: str) -> str:
     """One dot per row, or a sample of the rows if there are many."""
-    rows = np.random.default_rng(0).permutation(len(y))[:MOST_POINTS]
+    rows = _some(len(y))
     ends = _padded(np.concatenate([y[rows], predicted[rows]]))
-    frame = Frame(
-        ends,
-        ends,
-        f"predicted {target}",
-        f"true {target}",
-        "Predicted against true values",
-        square=True,
-    )
+    words = (f"predicted {target}", f"true {target}", "Predicted against true values")
+    frame = Frame(ends, ends, *words, square=True)
     frame.line(ends, ends, "reference")
     frame.points(predicted[rows], y[rows], 2.0)
     return str(frame)
 
 
-def residuals(y: Array, predicted: Array, target: str) -> str:
+def residuals(off: Array, target: str) -> str:
     """Histogram of the errors of the predictions."""
-    off = predicted - y
     ends = np.quantile(off, [0.005, 0.995])
     counts, edges = np.histogram(np.clip(off, *ends), bins=BINS)
     frame = Frame(
@@ -84,34 +96,86 @@ def residuals(y: Array, predicted: Array, target: str) -> str:
     return str(frame)
 
 
+def errors_along(values: Array, off: Array, name: str) -> str:
+    """Errors against a number, with their quantiles in groups of rows: 10, 50 and 90%."""
+    known = np.isfinite(values)
+    values, off = values[known], off[known]
+    rows = _some(len(off))
+    low, high = np.quantile(off, [0.005, 0.995])
+    ends = _padded(np.clip(np.append(off, 0.0), low, high))
+    span = np.quantile(values, [0.005, 0.995])
+    across = _padded(np.clip(values, *span), 0.02)
+    frame = Frame(across, ends, name, "predicted − true", f"Errors against {name}")
+    at, quantiles = _quantiles_along(values, off)
+    if len(at) > 1:
+        bounded = np.clip(quantiles, *ends)
+        frame.band(at, bounded[:, 0].tolist(), bounded[:, 2].tolist())
+    frame.line(across, (0.0, 0.0), "reference")
+    frame.points(np.clip(values[rows], *across), np.clip(off[rows], *ends), 1.6, "dot faint")
+    if len(at) > 1:
+        frame.line(at, np.clip(quantiles[:, 1], *ends).tolist())
+    return str(frame)
+
+
+def errors_by_category(values: list[Any], off: Array, name: str) -> str:
+    """Median and 10 to 90% quantiles of the errors for the most frequent categories."""
+    labels = np.asarray(["missing" if each is None else str(each) for each in values])
+    distinct, counts = np.unique(labels, return_counts=True)
+    kept = distinct[np.argsort(-counts, kind="stable")][:CATEGORIES]
+    found = np.array([np.quantile(off[labels == each], [0.1, 0.5, 0.9]) for each in kept])
+    ends = _padded(np.append(found, 0.0))
+    frame = Frame(
+        (-0.5, len(kept) - 0.5),
+        ends,
+        name,
+        "predicted − true",
+        f"Errors for each {name}",
+        x_names=kept.tolist(),
+    )
+    frame.line((-0.5, len(kept) - 0.5), (0.0, 0.0), "reference")
+    frame.whiskers(range(len(kept)), found[:, 0], found[:, 2])
+    frame.points(range(len(kept)), found[:, 1])
+    return str(frame)
+
+
 def effect(found: PartialDependence) -> str:
     """The mean prediction as a function of one column."""
-    ends = _padded(np.concatenate([found.low, found.high]))
+    low, high = found.low, found.high
+    bounded = found.response.startswith(("probability", "share"))
+    if bounded:
+        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    ends = _padded(np.concatenate([low, high]))
+    if bounded:
+        ends = max(0.0, ends[0]), min(1.0, ends[1])
+    words = (str(found.column), found.response, f"Effect of {found.column}")
     if found.is_numeric:
         values = [float(each) for each in found.values]
-        frame = Frame(
-            (min(values), max(values)),
-            ends,
-            str(found.column),
-            found.response,
-            f"Effect of {found.column}",
-        )
-        frame.band(values, found.low.tolist(), found.high.tolist())
+        frame = Frame((min(values), max(values)), ends, *words)
+        frame.band(values, low.tolist(), high.tolist())
         frame.line(values, found.mean)
         return str(frame)
-    few = min(6, len(found.values))
-    names = [_short(str(each)) for each in found.values[:few]]
-    frame = Frame(
-        (-0.5, few - 0.5),
-        ends,
-        str(found.column),
-        found.response,
-        f"Effect of {found.column}",
-        x_names=names,
-    )
-    frame.whiskers(range(few), found.low[:few], found.high[:few])
+    few = min(CATEGORIES, len(found.values))
+    names = [str(each) for each in found.values[:few]]
+    frame = Frame((-0.5, few - 0.5), ends, *words, x_names=names)
+    frame.whiskers(range(few), low[:few], high[:few])
     frame.points(range(few), found.mean[:few])
     return str(frame)
+
+
+def heat(counts: Array, title: str) -> str:
+    """A confusion matrix of many classes: the darker, the larger the share of the true class."""
+    size = len(counts)
+    cell = 400 / size
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    cells = "".join(
+        f'<rect class="{"hit" if a == b else "miss"}" x="{b * cell:.2f}" y="{a * cell:.2f}" '
+        f'width="{cell:.2f}" height="{cell:.2f}" opacity="{max(0.08, shares[a, b] ** 0.5):.2f}"/>'
+        for a, b in zip(*np.nonzero(counts), strict=True)
+    )
+    return (
+        f'<svg class="heat" viewBox="-1 -1 402 402" role="img" aria-label="{title}">'
+        f'<rect class="edge" x="0" y="0" width="400" height="400"/>{cells}</svg>'
+    )
 
 
 def distribution(values: Any) -> list[float]:
@@ -132,17 +196,28 @@ def distribution(values: Any) -> list[float]:
     return [float(each) for each in counts]
 
 
+def _quantiles_along(values: Array, off: Array) -> tuple[list[float], Array]:
+    """Centres of groups of rows with similar values, and the 10, 50, 90% quantiles of errors."""
+    groups = int(np.clip(len(values) // 20, 1, GROUPS))
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, groups + 1)[1:-1]))
+    which = np.searchsorted(edges, values, side="right")
+    kept = [group for group in range(edges.size + 1) if np.sum(which == group) >= 5]
+    at = [float(np.median(values[which == group])) for group in kept]
+    found = [np.quantile(off[which == group], [0.1, 0.5, 0.9]) for group in kept]
+    return at, np.array(found).reshape(-1, 3)
+
+
+def _some(n: int) -> Array:
+    return np.random.default_rng(0).permutation(n)[:MOST_POINTS]
+
+
 def _thinned(xs: Array, ys: Array) -> tuple[list[float], list[float]]:
     """A curve with thousands of steps, reduced to some hundreds."""
     keep = np.unique(np.linspace(0, len(xs) - 1, MOST_POINTS).round().astype(int))
     return xs[keep].tolist(), ys[keep].tolist()
 
 
-def _padded(values: Array) -> tuple[float, float]:
+def _padded(values: Array, share: float = 0.05) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
-    space = 0.05 * (high - low) or 0.5
+    space = share * (high - low) or 0.05 * abs(high) or 0.5
     return low - space, high + space
-
-
-def _short(text: str, most: int = 9) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

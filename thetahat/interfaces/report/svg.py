@@ -9,9 +9,16 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 
 WIDTH, HEIGHT = 420, 300
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 44
+RIGHT, TOP, BOTTOM = 14, 12, 46
+CHARACTER = 7.2
+"""Width of a character of a tick label."""
+LABEL = 7.4
+"""Width of a character of the label of an axis."""
+UNITS = ((1e12, 1e12, "T"), (1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e5, 1e3, "k"))
+"""Sizes of numbers from which they are divided by a scale and get a unit."""
 
 
 @dataclass
@@ -29,19 +36,19 @@ class Frame:
     """Names instead of numbers, at 0, 1, 2, …"""
     _marks: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        widest = max(map(len, labels_of(ticks(*self.y_range))))
+        self.left = int(max(46.0, 31 + CHARACTER * widest))
+
     @property
     def height(self) -> int:
-        return WIDTH - LEFT - RIGHT + TOP + BOTTOM if self.square else HEIGHT
+        return WIDTH - self.left - RIGHT + TOP + BOTTOM if self.square else HEIGHT
 
     def x(self, value: float) -> float:
-        low, high = self.x_range
-        share = (value - low) / (high - low) if high > low else 0.5
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
+        return self.left + _share(value, self.x_range) * (WIDTH - self.left - RIGHT)
 
     def y(self, value: float) -> float:
-        low, high = self.y_range
-        share = (value - low) / (high - low) if high > low else 0.5
-        return self.height - BOTTOM - share * (self.height - TOP - BOTTOM)
+        return self.height - BOTTOM - _share(value, self.y_range) * (self.height - TOP - BOTTOM)
 
     def line(self, xs: Iterable[float], ys: Iterable[float], kind: str = "line") -> None:
         """Points joined in order."""
@@ -52,10 +59,12 @@ class Frame:
         ring = self._points([*xs, *reversed(xs)], [*low, *reversed(high)])
         self._marks.append(f'<polygon class="band" points="{ring}"/>')
 
-    def points(self, xs: Iterable[float], ys: Iterable[float], radius: float = 3.5) -> None:
+    def points(
+        self, xs: Iterable[float], ys: Iterable[float], radius: float = 3.5, kind: str = "dot"
+    ) -> None:
         """Dots."""
         self._marks += [
-            f'<circle class="dot" cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius}"/>'
+            f'<circle class="{kind}" cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius}"/>'
             for x, y in zip(xs, ys, strict=True)
         ]
 
@@ -77,6 +86,13 @@ class Frame:
                 f'height="{bottom - top:.1f}"/>'
             )
 
+    def note(self, x: float, y: float, text: str, kind: str = "tick", anchor: str = "end") -> None:
+        """Text at a place."""
+        self._marks.append(
+            f'<text class="{kind}" x="{self.x(x):.1f}" y="{self.y(y):.1f}" '
+            f'text-anchor="{anchor}">{escape(text)}</text>'
+        )
+
     def __str__(self) -> str:
         description = escape(self.title)
         return (
@@ -89,35 +105,47 @@ class Frame:
 
     def _axes(self) -> str:
         bottom, parts = self.height - BOTTOM, []
-        for value in ticks(*self.y_range):
+        heights = ticks(*self.y_range)
+        for value, text in zip(heights, labels_of(heights), strict=True):
             y = self.y(value)
             parts.append(
-                f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+                f'<line class="grid" x1="{self.left}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" '
+                f'y2="{y:.1f}"/>'
             )
             parts.append(
-                f'<text class="tick" x="{LEFT - 7}" y="{y + 4:.1f}" text-anchor="end">'
-                f"{number(value)}</text>"
+                f'<text class="tick" x="{self.left - 7}" y="{y + 4:.1f}" text-anchor="end">'
+                f"{text}</text>"
             )
-        named: list[tuple[float, str]] = [*enumerate(self.x_names or ())]
-        for value, text in named or [(each, number(each)) for each in ticks(*self.x_range)]:
+        for value, text in self._along():
             parts.append(
                 f'<text class="tick" x="{self.x(value):.1f}" y="{bottom + 17}" '
                 f'text-anchor="middle">{escape(text)}</text>'
             )
-        middle = (LEFT + WIDTH - RIGHT) / 2
+        middle, across = (self.left + WIDTH - RIGHT) / 2, (TOP + bottom) / 2
+        wide, tall = WIDTH - self.left - RIGHT, bottom - TOP
         parts.append(
-            f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>'
-        )
-        parts.append(
+            f'<line class="axis" x1="{self.left}" x2="{WIDTH - RIGHT}" y1="{bottom}" '
+            f'y2="{bottom}"/>'
             f'<text class="label" x="{middle}" y="{self.height - 8}" text-anchor="middle">'
-            f"{escape(self.x_label)}</text>"
-        )
-        across = (TOP + bottom) / 2
-        parts.append(
+            f"{escape(shortened(self.x_label, int(wide / LABEL)))}</text>"
             f'<text class="label" x="13" y="{across}" text-anchor="middle" '
-            f'transform="rotate(-90 13 {across})">{escape(self.y_label)}</text>'
+            f'transform="rotate(-90 13 {across})">'
+            f"{escape(shortened(self.y_label, int(tall / LABEL)))}</text>"
         )
         return "".join(parts)
+
+    def _along(self) -> list[tuple[float, str]]:
+        """The places and texts of the ticks of the horizontal axis, which do not overlap."""
+        wide = WIDTH - self.left - RIGHT
+        if self.x_names is not None:
+            room = int(wide / max(1, len(self.x_names)) / CHARACTER) - 1
+            return [(place, shortened(name, room)) for place, name in enumerate(self.x_names)]
+        for most in (6, 5, 4, 3, 2):
+            values = ticks(*self.x_range, most)
+            texts = labels_of(values)
+            if sum(map(len, texts)) * CHARACTER + 12 * len(texts) <= wide:
+                break
+        return list(zip(values, texts, strict=True))
 
 
 def interval_row(low: float, value: float, high: float, span: tuple[float, float]) -> str:
@@ -128,6 +156,36 @@ def interval_row(low: float, value: float, high: float, span: tuple[float, float
         '<line class="grid" x1="0" x2="100%" y1="11" y2="11"/>'
         f'<line class="whisker" x1="{a:.2f}%" x2="{c:.2f}%" y1="11" y2="11"/>'
         f'<circle class="dot" cx="{b:.2f}%" cy="11" r="5"/></svg>'
+    )
+
+
+def bar_row(value: float, span: tuple[float, float], kind: str = "") -> str:
+    """A bar from 0 to a value, which may be negative, over the full width of the column."""
+    zero, end = 100 * _share(0.0, span), 100 * _share(value, span)
+    kind = kind or ("rise" if value >= 0 else "fall")
+    return (
+        '<svg class="row" height="22" width="100%" aria-hidden="true">'
+        f'<rect class="{kind}" x="{min(zero, end):.2f}%" y="5" height="12" '
+        f'width="{abs(end - zero):.2f}%"/>'
+        f'<line class="axis" x1="{zero:.2f}%" x2="{zero:.2f}%" y1="1" y2="21"/></svg>'
+    )
+
+
+def swarm_row(values: Sequence[float], shades: Sequence[int], span: tuple[float, float]) -> str:
+    """Dots along a line, beside each other where they would overlap; shades 0 to 4 colour them."""
+    stacked: dict[int, int] = {}
+    dots = ""
+    for value, shade in zip(values, shades, strict=True):
+        share = 100 * _share(value, span)
+        place = round(share / 1.2)
+        number = stacked.get(place, 0)
+        stacked[place] = number + 1
+        offset = min(11.0, (number + 1) // 2 * 2.2) * (1 if number % 2 else -1)
+        dots += f'<circle class="v{shade}" cx="{share:.1f}%" cy="{14 + offset:.1f}" r="2.4"/>'
+    zero = 100 * _share(0.0, span)
+    return (
+        '<svg class="row swarm" height="28" width="100%" aria-hidden="true">'
+        f'<line class="axis" x1="{zero:.2f}%" x2="{zero:.2f}%" y1="0" y2="28"/>{dots}</svg>'
     )
 
 
@@ -154,14 +212,36 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * each for each in (1, 2, 2.5, 5, 10) if power * each >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)
-    return [each * step for each in range(first, math.floor(high / step + 1e-9) + 1)]
+    found = [each * step for each in range(first, math.floor(high / step + 1e-9) + 1)]
+    return found or [low]
 
 
-def number(value: float) -> str:
-    """A number as written on an axis."""
-    if value and (abs(value) >= 1e6 or abs(value) < 1e-3):
-        return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e−").replace("-", "−")
-    return f"{value:,.4g}".replace("-", "−") if abs(value) < 1e4 else f"{value:,.0f}"
+def labels_of(values: Sequence[float]) -> list[str]:
+    """The numbers of an axis, all with the same decimals and unit."""
+    size = max(map(abs, values), default=0.0)
+    step = min((b - a for a, b in pairwise(values)), default=size) or 1.0
+    if not math.isfinite(size) or size >= 1e13 or 0 < size < 1e-4 or step < 1e-9 * size:
+        return [f"{value:.4g}".replace("e+", "e").replace("-", "−") for value in values]
+    fitting = (
+        (scale, unit) for least, scale, unit in UNITS if size >= least and step >= scale / 1000
+    )
+    scale, unit = next(fitting, (1.0, ""))
+    decimals = next(
+        each for each in range(12) if abs(round(step / scale, each) - step / scale) < 1e-9 * step
+    )
+    return [_with_unit(f"{value / scale:,.{decimals}f}", unit) for value in values]
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return text.replace("-", "−") + unit if text.strip("-0.,") else "0"
+
+
+def shortened(text: str, most: int) -> str:
+    """Text of at most so many characters; long text keeps its end, where names often differ."""
+    if len(text) <= most:
+        return text
+    tail = most // 3 if most >= 12 else 0
+    return f"{text[: max(1, most - 1 - tail)]}…{text[len(text) - tail :]}"
 
 
 def _share(value: float, span: tuple[float, float]) -> float:

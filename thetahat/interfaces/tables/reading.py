@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import hashlib
 import io
 import re
 import sys
@@ -140,6 +141,14 @@ def column_names(path: str, *, delimiter: str | None = None, encoding: str = "ut
         return list(read_table(path).columns)
     with _open(path) as stream:
         return list(_dialect(path, stream, delimiter, encoding)[0].names)
+
+
+def digest_of(path: str) -> str | None:
+    """The SHA-256 digest of a file; None for standard input."""
+    if path == STANDARD_INPUT:
+        return None
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _suffix(path: str) -> str:
