@@ -54,6 +54,18 @@ class View(Source):
     def blocks(self) -> Iterator[Block]:
         return map(self.change, self.source.blocks())
 
+    def between(self, first: int, last: int) -> Iterator[Block]:
+        return map(self.change, self.source.between(first, last))
+
+    def with_missing(self) -> Source:
+        return replace(self, source=self.source.with_missing())
+
+    def targets_only(self) -> Source:
+        if self.change is not as_given:  # it may need the columns
+            return self
+        source = self.source.targets_only()
+        return replace(self, source=source, n_features=source.n_features, schema=source.schema)
+
 
 def held(source: Source) -> Source:
     """A lazy view of rows in memory, applied at once; any other source as it is. Cost: O(n d)."""

@@ -8,7 +8,7 @@ rows are the same bit for bit. Only a block and a piece are in memory at a time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import repeat
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thetahat.data.columns.schema import Schema
 from thetahat.data.finite import require_finite_block
 from thetahat.data.magnitudes import require_target_size, require_weight_size
 from thetahat.data.on_disk.beside import Beside
@@ -33,6 +34,8 @@ class FileSource(Source):
     choice: Choice
     target_beside: Beside | None = None
     weight_beside: Beside | None = None
+    accepts_missing: bool = False
+    """Whether NaN and empty fields in X are passed on as missing values."""
 
     def __repr__(self) -> str:
         columns = "1 column" if self.n_features == 1 else f"{self.n_features} columns"
@@ -41,6 +44,16 @@ class FileSource(Source):
     @cached_property
     def n_rows(self) -> int:
         return self.reader.count_rows()
+
+    def with_missing(self) -> Source:
+        return replace(self, accepts_missing=True)
+
+    def targets_only(self) -> Source:
+        if not self.choice.targets:
+            return self
+        return replace(
+            self, choice=replace(self.choice, features=()), n_features=0, schema=Schema()
+        )
 
     def blocks(self) -> Iterator[Block]:
         rows = rows_per_block(self.n_features)
@@ -74,7 +87,8 @@ class FileSource(Source):
         """Split the columns by role, and check them."""
         first, last = len(self.choice.features), len(self.choice.features + self.choice.targets)
         X = np.ascontiguousarray(numbers[:, :first], dtype=self.dtype)
-        require_finite_block(X, start, self.schema, self.reader.origin)
+        if not self.accepts_missing:
+            require_finite_block(X, start, self.schema, self.reader.origin)
         if self.choice.targets:
             target = numbers[:, first:last]
         if self.choice.weights:
