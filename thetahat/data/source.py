@@ -157,6 +157,10 @@ class Source(ABC):
         """The same rows, for a model that accepts NaN as a missing value."""
         return self
 
+    def with_categories(self) -> Source:
+        """The same rows, for a model that accepts the codes of categories, listed by the schema."""
+        return self
+
     def targets_only(self) -> Source:
         """The same targets and weights, without the columns of X where these can be left out."""
         return self

@@ -60,6 +60,10 @@ class View(Source):
     def with_missing(self) -> Source:
         return replace(self, source=self.source.with_missing())
 
+    def with_categories(self) -> Source:
+        source = self.source.with_categories()
+        return replace(self, source=source, schema=source.schema)
+
     def targets_only(self) -> Source:
         if self.change is not as_given:  # it may need the columns
             return self

@@ -128,8 +128,10 @@ def _predicted(model: Any, block: Block, source: Source) -> Array:
 
 
 def _as_accepted(model: Any, source: Source) -> Source:
-    """The source, with missing values if the model accepts them."""
-    return source.with_missing() if get_tags(model).input_tags.allow_nan else source
+    """The source, with missing values and categories if the model accepts them."""
+    tags = get_tags(model).input_tags
+    source = source.with_missing() if tags.allow_nan else source
+    return source.with_categories() if model._accepts_categories else source
 
 
 def _require_target(model: Any, source: Source) -> None:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.row_pieces import StreamedRows
+from thetahat.data.row_subset import target_arrays
 from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -27,6 +28,7 @@ class TreeLearner(Estimator):
     _generative = False
     _parametric = False
     _accepts_sparse = True
+    _accepts_categories: ClassVar[bool] = True
     _streams: ClassVar[bool] = False
     _instead_of_blocks: ClassVar[str] = (
         "use a model of trees that reads blocks, such as HistGradientBoostingClassifier, "
@@ -106,15 +108,14 @@ class TreeLearner(Estimator):
         self, source: Source, categorical_features: Any, *, supervised: bool
     ) -> InMemory:
         """Rows that are read from a source in each pass; only targets and weights are in memory."""
-        source = source.with_missing()
+        source = source.with_missing().with_categories()
         columns = TreeColumns.of_source(source, categorical_features, who=type(self).__name__)
-        parts = [(block.y, block.row_weights) for block in source.targets_only().blocks()]
-        weight = np.concatenate([each for _, each in parts])
+        y, weight = target_arrays(source)
         opened: Any = super()._open(
             InMemory(
-                X=StreamedRows(source, columns.reader_of(source), len(weight)),
-                y=np.concatenate([np.asarray(y) for y, _ in parts]) if source.has_target else None,
-                weight=weight if source.has_weight else None,
+                X=StreamedRows(source, columns.reader_of(source), source.n_rows),
+                y=y,
+                weight=weight,
                 **{each.name: getattr(source, each.name) for each in fields(Source)},
             ),
             supervised=supervised,
@@ -146,11 +147,14 @@ class TreeLearner(Estimator):
         columns, who = self._columns, type(self).__name__
         if isinstance(X, Source):
             self._require_same_columns(X)
+            source = X.with_missing().with_categories()
             if self._streams and not isinstance(X, InMemory):
-                source = X.with_missing()
                 rows: Any = StreamedRows(source, columns.reader_of(source), source.n_rows)
                 return rows
-            return columns.read(self._in_memory(X).X, sparse=self._keeps_sparse, who=who)
+            held = self._in_memory(X).X
+            if any(column.categories for column in X.schema.columns):  # a block of a source
+                return columns.reader_of(source)(held)
+            return columns.read(held, sparse=self._keeps_sparse, who=who)
         structured = isinstance(X, np.ndarray) and X.dtype.names is not None
         if structured and columns.names and columns.names != X.dtype.names:
             raise DataError(

@@ -13,9 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.code_store import codes_by_row
 from thetahat.data.in_memory import InMemory
-from thetahat.data.row_pieces import BinnedRows, StreamedRows
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
@@ -94,7 +92,8 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         if kept is not None and kept.found is not None:
             self._start = start
         boosting = self._begin(rows, before)
-        held = self._coded(held, continued=bool(before))
+        if held is not None and not before:  # earlier trees may have other cut points
+            held = held.coded(self.__dict__.get("_bins"))
         stopping = self._stopping(boosting, held)
         with self._watching(self._n_rounds - boosting.n_rounds, self._fitted_with, X, y) as watch:
             solution = self._run(boosting, held, stopping, watch, kept, ends)
@@ -163,15 +162,6 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         counts = dict(enumerate(self._columns.n_categories.tolist()))
         codes, self._bins = binned(rows.X, rows.weight, rules, self.max_bins, categorical, counts)
         return TreeRounds(plan, rows, self._bins, codes, rules, **self._tree_options())
-
-    def _coded(self, held: Rows | None, *, continued: bool) -> Rows | None:
-        """Held-out rows; those of a source as codes, so that every iteration need not read them.
-
-        The trees of an earlier fit may have other cut points, so that they need the values.
-        """
-        if held is None or continued or not isinstance(held.X, StreamedRows):
-            return held
-        return replace(held, X=BinnedRows(codes_by_row(held.X, self._bins), self._bins))
 
     def _tree_options(self) -> dict[str, Any]:
         """Further arguments of `TreeRounds`."""
