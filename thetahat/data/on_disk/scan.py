@@ -71,8 +71,14 @@ def scan(
     of a file within each block instead of as a whole, so the coefficients differ as they do
     between two seeds; with ``shuffle=False`` they agree up to rounding.
 
-    `fit`, `predict` and `score` accept the source in place of X, y and sample_weight. Methods that
-    split the rows, such as cross-validation, need them in memory: ``X, y, sample_weight =
+    Histogram gradient boosting and random forests keep the rows as codes of one byte per value, in
+    a temporary file if the memory does not suffice. Boosting has the same trees as in memory, bit
+    for bit; forests make the splits of ``splits="histogram"``.
+
+    `fit`, `predict`, `score` and `th.evaluate` accept the source in place of X, y and
+    sample_weight, and `th.predict_to_file` writes predictions block by block. Models of trees
+    accept missing values, and columns of categories or text, whose categories are found by a pass
+    over these columns. Models that need all rows at once say so: ``X, y, sample_weight =
     source.arrays()`` loads them.
 
     Formula: Σᵢ wᵢ ℓ(yᵢ, f(xᵢ)), added up block by block. Cost: O(d) to open, O(n·d) time and
@@ -81,11 +87,13 @@ def scan(
     Parameters
     ----------
     path : str or path
-        The file: `.npy` (a 2-D or structured array), text (`.csv`, `.tsv`, also `.csv.gz`),
+        The file, or a URL that fsspec opens, such as "s3://bucket/part-*.parquet". Parquet files
+        at a URL are read in place, files of other formats are copied once to a temporary folder.
+        Formats are `.npy` (a 2-D or structured array), text (`.csv`, `.tsv`, also `.csv.gz`),
         `.parquet`, or Arrow (`.arrow`, `.feather`, `.ipc`). All but `.npy` need
         ``pip install "thetahat[table]"``. A pattern such as "part-*.parquet" opens all files that
         match it, in the sorted order of their names, as one table. They need the same columns in
-        the same order.
+        the same order; files without rows are left out.
     target : column name or number, list of them, path or array, optional
         The target: a column of the file, a list of columns for several outputs, the path of a
         second `.npy` file, or an array with one entry per row. Column numbers count from 0, or
