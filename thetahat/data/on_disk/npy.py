@@ -30,6 +30,7 @@ from thetahat.foundation.errors import DataError
 class NpyReader(Reader):
     """A `.npy` file in C or Fortran order."""
 
+    path: Path
     n_rows: int
     row_type: np.dtype[Any]
     """Type of an entry of the 2-D array, or of a record."""

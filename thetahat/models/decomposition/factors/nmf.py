@@ -164,6 +164,7 @@ class NMF(Watched, Projection):
     }
     _accepts_sparse = True
     _streams = False
+    _instead_of_blocks = "use PCA, which reads blocks"
     _tried_when_loaded = False  # max_iter may be large
 
     @classmethod
