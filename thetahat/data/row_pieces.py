@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.bins import Bins
+from thetahat.data.row_subset import some_rows
 from thetahat.data.source import Source, rows_per_block
 from thetahat.foundation.types import Array
 
@@ -60,16 +61,9 @@ class StreamedRows(RowPieces):
 
     def pieces(self) -> Iterator[tuple[slice, Array]]:
         done = 0
-        for block in self.source.blocks():
-            if self.numbers is None:
-                rows = self.read(block.X)
-            else:
-                first, last = np.searchsorted(
-                    self.numbers, [block.start, block.start + block.n_rows]
-                )
-                if first == last:
-                    continue
-                rows = self.read(block.X[self.numbers[first:last] - block.start])
+        rows_of = self.source if self.numbers is None else some_rows(self.source, self.numbers)
+        for block in rows_of.blocks():
+            rows = self.read(block.X)
             yield slice(done, done + len(rows)), rows
             done += len(rows)
 

@@ -131,7 +131,7 @@ def _as_accepted(model: Any, source: Source) -> Source:
     """The source, with missing values and categories if the model accepts them."""
     tags = get_tags(model).input_tags
     source = source.with_missing() if tags.allow_nan else source
-    return source.with_categories() if model._accepts_categories else source
+    return source.with_categories() if getattr(model, "_accepts_categories", False) else source
 
 
 def _require_target(model: Any, source: Source) -> None:

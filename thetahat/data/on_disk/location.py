@@ -92,4 +92,4 @@ def readable(path: Location) -> Iterator[Any]:
 
 
 def _fsspec() -> Any:
-    return optional_import("fsspec", purpose="Reading files by a URL")
+    return optional_import("fsspec", extra="remote", purpose="Reading files by a URL")

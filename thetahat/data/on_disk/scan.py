@@ -89,6 +89,7 @@ def scan(
     path : str or path
         The file, or a URL that fsspec opens, such as "s3://bucket/part-*.parquet". Parquet files
         at a URL are read in place, files of other formats are copied once to a temporary folder.
+        URLs need ``pip install "thetahat[remote]"``.
         Formats are `.npy` (a 2-D or structured array), text (`.csv`, `.tsv`, also `.csv.gz`),
         `.parquet`, or Arrow (`.arrow`, `.feather`, `.ipc`). All but `.npy` need
         ``pip install "thetahat[table]"``. A pattern such as "part-*.parquet" opens all files that
@@ -252,11 +253,13 @@ def _open(
 ) -> Reader:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED]
     kind = format or _FORMATS.get(suffixes[-1] if suffixes else "", "")
-    if isinstance(path, RemoteFile) and kind in ("npy", "csv", "tsv", "arrow"):
-        path = path.copied()
+    if kind == "parquet":
+        return open_parquet(path)
+    known = kind in _FORMATS.values()
+    local = path.copied() if known and isinstance(path, RemoteFile) else Path(str(path))
     match kind:
         case "npy":
-            reader = open_npy(path)
+            reader = open_npy(local)
             if reader.is_flat:
                 raise DataError(
                     f"{path} has shape ({reader.n_rows},), but it must be 2-D (rows and columns). "
@@ -266,18 +269,16 @@ def _open(
         case "csv" | "tsv":
             separator = delimiter or ("\t" if kind == "tsv" else None)
             return open_delimited(
-                path, delimiter=separator, header=header, encoding=encoding, decimal=decimal
+                local, delimiter=separator, header=header, encoding=encoding, decimal=decimal
             )
-        case "parquet":
-            return open_parquet(path)
         case "arrow":
-            return open_arrow(path)
-    known = ", ".join(_FORMATS)
+            return open_arrow(local)
+    endings = ", ".join(_FORMATS)
     if format is not None:
         raise ParameterError(f"format={format!r} must be one of {sorted(set(_FORMATS.values()))}.")
     raise DataError(
         f"{path}: the ending {path.suffix!r} does not name a known format. Known endings are "
-        f'{known}. Pass the format, such as format="csv".'
+        f'{endings}. Pass the format, such as format="csv".'
     )
 
 
