@@ -38,6 +38,13 @@ def test_several_columns(tmp_path, source, ending):
     np.testing.assert_array_equal(written(path), model.predict_proba(X))
 
 
+def test_transformed_rows(tmp_path, source):
+    model = th.PCA(2).fit(source)
+    th.predict_to_file(model, source, tmp_path / "out.npy", method="transform")
+    expected = model.transform(source).arrays()[0]
+    np.testing.assert_allclose(np.load(tmp_path / "out.npy"), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow"])
 def test_labels(tmp_path, source, ending):
     X = source.arrays()[0]

@@ -89,7 +89,8 @@ def predict_to_file(
         rows = InMemory(
             X=block.X, n_features=source.n_features, dtype=source.dtype, schema=source.schema
         )
-        return np.asarray(compute(rows))
+        found = compute(rows)
+        return np.asarray(found.arrays()[0] if isinstance(found, Source) else found)
 
     done = 0
     with ExitStack() as stack:
