@@ -21,6 +21,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.row_subset import some_rows
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import Moments, moments, provisional_frame, summarise_moments
+from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
@@ -46,6 +47,12 @@ class FoldErrors:
 
     def all_rows(self) -> L1Rows:
         """All rows: their moments are those of the folds, merged, where folds cut the rows."""
+        if not self._has_few_columns and not isinstance(self.source, InMemory):
+            raise CapabilityError(
+                f"Cross-validation on rows that are read block by block needs fewer columns than "
+                f"rows, and at most {WIDEST_GRAM}, but there are {self.source.n_features}. Load "
+                "the rows with X, y, sample_weight = source.arrays(), or use Lasso."
+            )
         if self._has_few_columns and self._cuts:
             about = reduce(Moments.merge, self._held)
             return L1Rows.of(about, intercept=self.intercept, sparse=self._is_sparse)
@@ -163,15 +170,7 @@ def _moment_errors(held: Moments, found: Path) -> Array:
     return np.maximum(spread[d, d] - 2 * tilted + bent, 0.0) + offset**2
 
 
-def _row_errors(held: Source, found: Path) -> Array:
-    blocks = [held.whole] if isinstance(held, InMemory) else held.blocks()
-    total, weights = 0.0, 0.0
+def _row_errors(held: Any, found: Path) -> Array:
     with one_blas_thread():
-        for block in blocks:
-            residual = block.targets[:, None] - (block.X @ found.coefs + found.intercepts)
-            weight = float(block.row_weights.sum())
-            if weight > 0:
-                errors = np.average(residual**2, axis=0, weights=block.weight)
-                weights += weight
-                total = total + (errors - total) * (weight / weights)
-    return np.asarray(total)
+        residual = held.y[:, None] - (held.X @ found.coefs + found.intercepts)
+    return np.average(residual**2, axis=0, weights=held.weight)
