@@ -121,7 +121,7 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
         if isinstance(source, InMemory):
             source.require_finite()
         targets, weight = target_arrays(source)
-        rows_to_split = source.X if isinstance(source, InMemory) else np.empty((len(targets), 0))
+        rows_to_split = source.X if isinstance(source, InMemory) else np.empty((source.n_rows, 0))
         folds = [
             (np.asarray(train), np.asarray(test))
             for train, test in splits_of(
