@@ -41,7 +41,7 @@ def test_decimal_commas_among_quotes_have_to_be_named(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text('x,y\n"1,234",1\n"2,5",2\n')
     with pytest.raises(th.errors.DataError, match=r"'x' is categorical.*decimal=\",\""):
-        th.scan(path, target="y")
+        th.scan(path, target="y").arrays()
     X, _, _ = th.scan(path, target="y", delimiter=",", decimal=",").arrays()
     assert X.ravel().tolist() == [1.234, 2.5]
 
