@@ -22,21 +22,21 @@ def peak_of(call: Callable[[], Any]) -> tuple[Any, int | None]:
         result = call()
         risen = _maxrss() - before
         return result, risen if risen > 0 else None
-    before = _status("VmRSS")
+    before = status("VmRSS")
     result = call()
-    return result, max(0, _status("VmHWM") - before)
+    return result, max(0, status("VmHWM") - before)
 
 
 def _restart_peak() -> bool:
     try:
         with open("/proc/self/clear_refs", "w") as switch:
             switch.write("5")
-        return _status("VmHWM") <= _status("VmRSS") + (1 << 20)
+        return status("VmHWM") <= status("VmRSS") + (1 << 20)
     except OSError:
         return False
 
 
-def _status(field: str) -> int:
+def status(field: str) -> int:
     with open("/proc/self/status") as lines:
         for line in lines:
             if line.startswith(field + ":"):

@@ -14,6 +14,7 @@ from pathlib import Path
 from docs import pictures
 from docs.mathematics import escaping
 from docs.public_face import NAMESPACES_CHAPTER, Group, PublicName, groups, public_names
+from docs.support import support_page
 from thetahat import registry
 from thetahat.catalog import DESCRIBES, GROWS, taxonomy
 
@@ -28,6 +29,7 @@ def write_all(folder: Path) -> None:
     pages["api/index.rst"] = api_index(groups(names))
     pages["methods/index.rst"] = method_index({name.qualified for name in names})
     pages["methods/devices.rst"] = device_page(names)
+    pages["methods/where_rows_are.rst"] = support_page(names, title, table)
     for directory in ("api", "methods"):
         (folder / directory).mkdir(exist_ok=True)
         for stale in (folder / directory).glob("*.rst"):

@@ -4,6 +4,7 @@ from thetahat.catalog import taxonomy as taxonomy
 from thetahat import data as data
 from thetahat.data import datasets as datasets
 from thetahat.data.distributed.from_dask import from_dask as from_dask
+from thetahat.data.on_disk.predict_to_file import predict_to_file as predict_to_file
 from thetahat.data.on_disk.scan import scan as scan
 from thetahat.data import resampling as resampling
 from thetahat import errors as errors
@@ -509,6 +510,7 @@ __all__ = [
     "penalties",
     "plot_tree",
     "precision_recall_curve",
+    "predict_to_file",
     "prune",
     "radius_neighbors_graph",
     "regression_errors",

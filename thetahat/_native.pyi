@@ -670,6 +670,13 @@ class ForestColumns:
 def binned_columns(
     x: FloatArray, codes: FloatArray, n_codes: FloatArray, categorical: FloatArray
 ) -> ForestColumns: ...
+def coded_columns(
+    codes: FloatArray,
+    n_codes: FloatArray,
+    categorical: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> ForestColumns: ...
 def ranked_columns(
     x: FloatArray, n_categories: FloatArray, categorical: FloatArray, threads: int
 ) -> ForestColumns: ...

@@ -34,6 +34,7 @@ NAMESPACES = {
 _BY_MODULE = {
     "thetahat.catalog": ("taxonomy",),
     "thetahat.data.distributed.from_dask": ("from_dask",),
+    "thetahat.data.on_disk.predict_to_file": ("predict_to_file",),
     "thetahat.data.on_disk.scan": ("scan",),
     "thetahat.evaluation.resampling.bias_variance": ("bias_variance", "ridge_bias_variance"),
     "thetahat.evaluation.resampling.bootstrap": ("bootstrap",),

@@ -56,6 +56,10 @@ template <typename Code_> struct CodedColumns {
     const std::uint32_t *n_codes;
     const std::uint8_t *categorical;
     GivenRows given;
+    // Without the given rows, between which values each code lies: the ends of code c of column j
+    // are lower[j·width + c] and upper[j·width + c].
+    const double *lower = nullptr, *upper = nullptr;
+    std::size_t width = 0;
 
     const Code *column(std::uint32_t j) const { return codes + j * n_rows; }
     // use(cell, n_codes) with neighbouring codes of column j merged, so that there are few.
@@ -94,12 +98,14 @@ template <typename Code_> struct CodedColumns {
             use([last = split.code](std::uint32_t code) { return code <= last; });
     }
 
-    // Midway between the values of the node's rows on both sides.
+    // Midway between the values of the node's rows on both sides, or between the ends of the codes.
     template <typename CellOf, typename RowOf>
     double threshold(std::uint32_t j, const Candidate &best, std::size_t n, const CellOf &cell,
                      const RowOf &row) const {
         if (std::isinf(best.threshold)) // only missing values on the right
             return best.threshold;
+        if (upper)
+            return midway(upper[j * width + best.last_left], lower[j * width + best.first_right]);
         double below = -std::numeric_limits<double>::infinity(), above = -below;
         for (std::size_t i = 0; i < n; ++i) {
             const std::uint32_t code = cell(i);

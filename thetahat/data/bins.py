@@ -10,7 +10,7 @@ bins, the rarest share the last one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -58,10 +58,12 @@ class Bins:
         *,
         max_bins: int = MAX_BINS,
         categorical: Sequence[int] = (),
+        n_categories: Mapping[int, int] | None = None,
     ) -> Bins:
         """Bins of a float matrix with NaN for missing values.
 
-        Columns of `categorical` hold category codes 0, …, K−1. Cost: O(m·d log m) for m rows, at
+        Columns of `categorical` hold category codes 0, …, K−1; `n_categories` has their numbers K
+        if X is only a part of the rows. Cost: O(m·d log m) for m rows, at
         most `SAMPLE_ROWS` of them. Sparse rows have no categories, and only their entries are
         sorted.
         """
@@ -69,7 +71,7 @@ class Bins:
             counted = weight > 0
             X, weight = (X, weight) if counted.all() else (X[counted], weight[counted])
         if X.shape[0] > SAMPLE_ROWS:
-            rows = np.arange(SAMPLE_ROWS) * X.shape[0] // SAMPLE_ROWS
+            rows = sampled_places(X.shape[0])
             sample, weight = X[rows], None if weight is None else weight[rows]
         else:
             sample = X
@@ -80,8 +82,9 @@ class Bins:
 
         def learned(j: int) -> Array:
             if j in kinds:  # rare categories matter, so use all rows
-                n_categories = int(np.nanmax(X[:, j], initial=-1.0)) + 1
-                return bins_of_categories(distinct(columns[j], weight), n_categories, max_bins)
+                known = n_categories or {}
+                n_codes = known.get(j, int(np.nanmax(X[:, j], initial=-1.0)) + 1)
+                return bins_of_categories(distinct(columns[j], weight), n_codes, max_bins)
             return _cuts_of_column(columns[j], weight, max_bins)
 
         return cls._of(list(ordered_map(learned, range(X.shape[1]))), kinds)
@@ -130,6 +133,23 @@ class Bins:
         none = np.empty(0, dtype=np.uint8)
         return _flat([self.categories.get(j, none) for j in range(self.n_features)], np.uint8)
 
+    @cached_property
+    def values_of_codes(self) -> Array:
+        """A value that each code stands for, (d, 256): the upper end of its bin.
+
+        The last bin has no upper end, and missing values are NaN. A tree whose thresholds are cut
+        points treats this value as it does all values of the bin.
+        """
+        values = np.full((self.n_features, MAX_BINS + 1), np.nan)
+        for j, cuts in enumerate(self.cuts):
+            values[j, : len(cuts)] = cuts
+            values[j, len(cuts)] = np.inf
+        for j, lookup in self.categories.items():
+            bins, first = np.unique(lookup, return_index=True)
+            values[j] = np.nan
+            values[j, bins] = first
+        return values
+
     def codes(self, X: Array, *, by_row: bool = True, by_column: bool = True) -> Codes:
         """Rows of any float matrix as codes. Cost: O(n·d log bins) time, n·d bytes per layout."""
         n, d = X.shape
@@ -170,6 +190,11 @@ class Bins:
             zero.astype(np.uint8),
             X.shape[0],
         )
+
+
+def sampled_places(n_rows: int) -> Array:
+    """The rows from which cut points are computed if there are more than `SAMPLE_ROWS`."""
+    return np.arange(SAMPLE_ROWS) * n_rows // SAMPLE_ROWS
 
 
 def entries_by_column(X: Matrix) -> tuple[Array, Array, Array]:

@@ -39,7 +39,7 @@ class InMemory(Source):
 
     @property
     def is_sparse(self) -> bool:
-        return not isinstance(self.X, np.ndarray)
+        return hasattr(self.X, "nnz")
 
     @property
     def row_weights(self) -> Array:
@@ -75,7 +75,7 @@ class InMemory(Source):
     @cached_property
     def whole(self) -> Block:
         """All rows, as one block."""
-        X = self.X if self.is_sparse else np.asarray(self.X)
+        X = np.asarray(self.X) if isinstance(self.X, np.ndarray) else self.X
         return Block(X=X, y=self.y, weight=self.weight)
 
     def require_finite(self, *, missing: bool = False) -> None:

@@ -154,6 +154,25 @@ class Source(ABC):
             ordered_map(lambda block: summarise(block, *params), self.blocks()),
         )
 
+    def with_missing(self) -> Source:
+        """The same rows, for a model that accepts NaN as a missing value."""
+        return self
+
+    def with_categories(self) -> Source:
+        """The same rows, for a model that accepts the codes of categories, listed by the schema."""
+        return self
+
+    def targets_only(self) -> Source:
+        """The same targets and weights, without the columns of X where these can be left out."""
+        return self
+
+    def between(self, first: int, last: int) -> Iterator[Block]:
+        """Blocks that contain at least the rows from `first` to before `last`.
+
+        Rows outside are left out where they need not be read.
+        """
+        return self.blocks()
+
     def require_finite(self, *, missing: bool = False) -> None:
         """Raise a `DataError` naming column, row and value when X holds NaN or infinity.
 

@@ -71,6 +71,22 @@ class View(Source):
         """As `Source.row_state`; the arrays are where the rows are."""
         return ChangedRowState(self.source.row_state(**start), self.change)
 
+    def between(self, first: int, last: int) -> Iterator[Block]:
+        return map(self.change, self.source.between(first, last))
+
+    def with_missing(self) -> Source:
+        return replace(self, source=self.source.with_missing())
+
+    def with_categories(self) -> Source:
+        source = self.source.with_categories()
+        return replace(self, source=source, schema=source.schema)
+
+    def targets_only(self) -> Source:
+        if self.change is not as_given:  # it may need the columns
+            return self
+        source = self.source.targets_only()
+        return replace(self, source=source, n_features=source.n_features, schema=source.schema)
+
 
 def held(source: Source) -> Source:
     """A lazy view of rows in memory, applied at once; any other source as it is. Cost: O(n d)."""

@@ -113,6 +113,8 @@ class Estimator(BaseEstimator):
     """The fitted attributes that are then on the device."""
     _device_methods: ClassVar[frozenset[str]] = frozenset()
     """The methods that have a second form for arrays on a device; see `on_devices`."""
+    _accepts_categories: ClassVar[bool] = False
+    """Whether columns of categories or text of a `Source` are accepted."""
     _streams: ClassVar[bool] = True
     """Whether a `Source` that reads its rows block by block can be fitted."""
     _instead_of_blocks: ClassVar[str] = "use a model that reads blocks, such as LinearModel"

@@ -159,6 +159,7 @@ class DensityModel(Likelihood, DensityMixin, Novelty, ABC):
     _generative = True
     _parametric = False
     _streams = False
+    _instead_of_blocks = "use GaussianMixture, which reads blocks"
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.arrays import like
@@ -16,7 +15,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
-from thetahat.estimator.source_scores import r2_of_source, require_no_target_beside
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.objective.empirical_risk import EmpiricalRisk
@@ -120,7 +119,7 @@ class Linear(Estimator):
         }
 
 
-class LinearRegressor(RegressorMixin, Linear):
+class LinearRegressor(ScoredRegressor, Linear):
     """A linear regression: its raw prediction is the prediction.
 
     Attributes
@@ -164,31 +163,6 @@ class LinearRegressor(RegressorMixin, Linear):
             Predicted values.
         """
         return self._raw(X)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Compute R², the explained share of the variance of y. Cost: O(n d).
-
-        Formula: R² = 1 − Σ w(y − ŷ)²/Σ w(y − ȳ)², averaged over the targets if there are several.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict. A `Source` is read block by block and brings its own target and
-            weights.
-        y : array-like of shape (n,) or (n, n_targets), optional
-            True values of the target. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        score : float
-            1 for perfect predictions, 0 for predictions no better than the mean of y.
-        """
-        require_no_target_beside(X, y, sample_weight, type(self).__name__)
-        if isinstance(X, Source):
-            return r2_of_source(self, X)
-        return float(super().score(X, y, sample_weight=sample_weight))
 
     def summary(self, *rows: Any, **options: Any) -> Any:
         """Not available: always raises `CapabilityError`. Cost: O(1).

@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import get_tags
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
@@ -54,6 +56,7 @@ def r2_of_source(model: Any, source: Source) -> float:
     As in scikit-learn, the score of a constant target is 1 if it is predicted exactly, else 0.
     """
     _require_target(model, source)
+    source = _as_accepted(model, source)
     found = source.reduce(partial(_errors, model=model, source=source))
     _require_weight(found.weight)
     constant = found.spread == 0
@@ -65,9 +68,39 @@ def r2_of_source(model: Any, source: Source) -> float:
 def accuracy_of_source(model: Any, source: Source) -> float:
     """The share of the weight of rows whose label is predicted correctly. Cost: one pass."""
     _require_target(model, source)
+    source = _as_accepted(model, source)
     found = source.reduce(partial(_hits, model=model, source=source))
     _require_weight(found.weight)
     return found.correct / found.weight
+
+
+class ScoredRegressor(RegressorMixin):
+    """A regressor whose ``score`` also accepts a `Source`."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Compute R², the explained share of the variance of y. Cost: that of `predict`.
+
+        Formula: R² = 1 − Σ w(y − ŷ)²/Σ w(y − ȳ)², averaged over the targets if there are several.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Rows to predict. A `Source` is read block by block and brings its own target and
+            weights.
+        y : array-like of shape (n,) or (n, n_targets), optional
+            True values of the target. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        score : float
+            1 for perfect predictions, 0 for predictions no better than the mean of y.
+        """
+        require_no_target_beside(X, y, sample_weight, type(self).__name__)
+        if isinstance(X, Source):
+            return r2_of_source(self, X)
+        return float(super().score(X, y, sample_weight=sample_weight))
 
 
 def _errors(block: Block, model: Any, source: Source) -> _Errors:
@@ -92,6 +125,13 @@ def _predicted(model: Any, block: Block, source: Source) -> Array:
     )
     predicted: Array = model.predict(rows)
     return predicted
+
+
+def _as_accepted(model: Any, source: Source) -> Source:
+    """The source, with missing values and categories if the model accepts them."""
+    tags = get_tags(model).input_tags
+    source = source.with_missing() if tags.allow_nan else source
+    return source.with_categories() if getattr(model, "_accepts_categories", False) else source
 
 
 def _require_target(model: Any, source: Source) -> None:

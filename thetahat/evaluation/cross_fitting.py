@@ -7,6 +7,7 @@ meanwhile, so that no core is used twice.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from sklearn.utils import get_tags
 
 from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import take_rows
+from thetahat.data.row_subset import some_rows, without_weights
+from thetahat.data.source import Source
 from thetahat.evaluation.folds import Fold, rows_in
 from thetahat.evaluation.sampling.answers import Answers, answers_of
 from thetahat.evaluation.sampling.row_values import RowValues, row_values
@@ -136,7 +139,8 @@ class _FoldWork:
         learner = clone(self.models[name])
         weights = {} if weight is None else {"sample_weight": weight[train]}
         seen = rows_for(learner, self.X, train, train)
-        targets = () if self.y is None else (take_rows(self.y, train),)
+        streamed = isinstance(self.X, Source)  # which brings its own targets
+        targets = () if self.y is None or streamed else (take_rows(self.y, train),)
         begun = time.perf_counter()
         try:
             learner.fit(seen, *targets, **weights)
@@ -145,6 +149,7 @@ class _FoldWork:
             raise
         fitted = time.perf_counter()
         held = rows_for(learner, self.X, test, train)
+        held = without_weights(held) if streamed else held
         truth = () if self.y is None else (take_rows(self.y, test),)
         answers, places = answers_of(learner, held), np.arange(len(test))
         predictions = _predictions(learner, held, answers, places)
@@ -155,7 +160,8 @@ class _FoldWork:
             known = {"predictions": predictions} if scorer is accuracy_scorer else {}
             replayed = hasattr(scorer, "_score_func") and self.y is not None
             model, rows = (answers, places) if replayed else (learner, held)
-            scores[metric] = float(scorer(model, rows, *truth, **known))
+            own = () if streamed and not replayed and not known else truth
+            scores[metric] = float(scorer(model, rows, *own, **known))
             if scores[metric] == -np.inf and is_density_model(learner):
                 logs = np.asarray(learner.log_density(held))
                 raise DataError(
@@ -210,6 +216,8 @@ class _FoldWork:
 
 def rows_for(learner: Any, X: Any, rows: Array, training: Array) -> Any:
     """Some rows of X; of a matrix between rows, only its columns for the training rows."""
+    if isinstance(X, Source):
+        return some_rows(X, rows)
     taken = take_rows(X, rows)
     if not get_tags(learner).input_tags.pairwise:
         return taken
@@ -272,3 +280,15 @@ def rows_wrong(model: Any, X: Any, y: Array, who: str) -> Array:
             "Give a classifier that predicts one label per row."
         )
     return called != y
+
+
+def progress_callback(progress: bool | Progress) -> Progress | None:
+    """The function to call after each fit; None if progress is not reported."""
+    if callable(progress):
+        return progress
+    return _print_progress if progress else None
+
+
+def _print_progress(done: int, total: int, name: str) -> None:
+    end = "\n" if done == total else "\r"
+    print(f"{done} of {total} fits ({name})", end=end, file=sys.stderr, flush=True)

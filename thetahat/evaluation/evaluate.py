@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, signature
@@ -11,15 +10,23 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from thetahat.data.source import Source
 from thetahat.data.validation import as_weight
 from thetahat.evaluation.cross_fitting import (
     FoldFit,
     Progress,
     Scorer,
     cross_fit,
+    progress_callback,
     rows_right,
 )
-from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, targets_of
+from thetahat.evaluation.folds import (
+    Fold,
+    are_a_partition,
+    folds_of,
+    rows_and_targets,
+    targets_of,
+)
 from thetahat.evaluation.metrics import known_as, own_score, scorers_for
 from thetahat.evaluation.sampling.design import are_in_time, units_of_sampling
 from thetahat.evaluation.score_intervals import score_interval
@@ -156,9 +163,9 @@ def evaluate(
     model : estimator
         An estimator with scikit-learn's interface. It is cloned before each fit, so the object
         itself stays unfitted.
-    X, y : array-like, sparse, table
-        The rows and their targets, held in memory. A table of one column is accepted for y. Density
-        models and other models without targets need no y.
+    X, y : array-like, sparse, table or Source
+        The rows and their targets; y may be a table of one column. Models without targets need no
+        y. A `Source` (see ``th.scan``) is read in blocks; its targets are loaded into memory.
     cv : int, "bootstrap", splitter or iterable, default=5
         How the rows are split into training rows and held-out rows. An integer is the number of
         folds: the rows are shuffled, and the folds are stratified by class for classifiers.
@@ -244,7 +251,8 @@ def evaluate_all(
 ) -> dict[str, Evaluation]:
     """Evaluate every model on the same folds; `failed` as in `cross_fit`."""
     require_level(level)
-    y, targets = targets_of(X, y, "evaluate", models=models.values())
+    table, y = rows_and_targets(X, y, sample_weight) if isinstance(X, Source) else (X, y)
+    y, targets = targets_of(table, y, "evaluate", models=models.values())
     classify = [is_classifier(model) for model in models.values()]
     if any(classify) and not all(classify):
         raise ParameterError(
@@ -253,7 +261,11 @@ def evaluate_all(
         )
     if sample_weight is not None:
         _require_weights_in_fit(models)
-    folds = folds_of(cv, X, y, classifier=all(classify), groups=groups, random_state=random_state)
+    folds = folds_of(
+        cv, table, y, classifier=all(classify), groups=groups, random_state=random_state
+    )
+    if isinstance(X, Source):  # it is read in the order of its rows
+        folds = [(np.sort(train), np.sort(test)) for train, test in folds]
     units = units_of_sampling(folds, len(targets), groups)
     unit = "blocks of time" if groups is None and are_in_time(folds) else "groups"
     weight = None if sample_weight is None else as_weight(sample_weight, len(targets), "evaluate")
@@ -282,7 +294,7 @@ def evaluate_all(
             for name, model in models.items()
         },
         keep=keep_models,
-        progress=_progress_callback(progress),
+        progress=progress_callback(progress),
         failed=failed,
     )
     models = {name: model for name, model in models.items() if name not in (failed or {})}
@@ -385,14 +397,3 @@ def _in_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:
     ordered = np.empty_like(values)
     ordered[np.concatenate([fit.rows for fit in fits])] = values
     return ordered
-
-
-def _progress_callback(progress: bool | Progress) -> Progress | None:
-    if callable(progress):
-        return progress
-    return _print_progress if progress else None
-
-
-def _print_progress(done: int, total: int, name: str) -> None:
-    end = "\n" if done == total else "\r"
-    print(f"{done} of {total} fits ({name})", end=end, file=sys.stderr, flush=True)

@@ -18,6 +18,7 @@ from sklearn.model_selection import (
 from thetahat.data.column_targets import one_column
 from thetahat.data.columns.variables import is_missing
 from thetahat.data.resampling import bootstrap_indices
+from thetahat.data.row_subset import target_arrays
 from thetahat.data.source import Source
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.randomness import generator
@@ -162,6 +163,17 @@ def targets_of(
             f"{who}: X has {n_rows} rows, but y has shape {targets.shape}. Give one target per row."
         )
     return given, targets
+
+
+def rows_and_targets(source: Source, y: Any, sample_weight: Any) -> tuple[Array, Array | None]:
+    """A table without columns that has the rows of a source, and its targets, which are loaded."""
+    if y is not None or sample_weight is not None:
+        raise DataError(
+            "evaluate: a source holds its own y and sample_weight. Name them when it is opened: "
+            "th.scan(path, target=..., weight=...)."
+        )
+    codes, _ = target_arrays(source)
+    return np.empty((source.n_rows, 0)), None if codes is None else source.target_values(codes)
 
 
 def are_a_partition(folds: list[Fold], n: int) -> bool:

@@ -192,10 +192,12 @@ nb::tuple grow_on(const CodeRows &codes, Vector<const double> cuts,
 // Arguments after the codes are those of `grow_on`.
 template <typename... Arguments>
 nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Arguments... arguments) {
-    const std::size_t n = by_column.shape(1), d = by_column.shape(0);
-    require(by_row.shape(0) == n && by_row.shape(1) >= d && d > 0,
+    const std::size_t n = by_row.shape(0), d = by_column.shape(0);
+    const bool twice = by_column.shape(1) > 0; // else by_column has d columns of no rows
+    require((!twice || by_column.shape(1) == n) && by_row.shape(1) >= d && d > 0,
             "by_row must hold the codes of by_column, row by row");
-    return grow_on({by_row.data(), by_row.shape(1), by_column.data(), n, d}, arguments...);
+    return grow_on({by_row.data(), by_row.shape(1), twice ? by_column.data() : nullptr, n, d},
+                   arguments...);
 }
 
 template <typename... Arguments>

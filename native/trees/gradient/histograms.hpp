@@ -35,9 +35,13 @@ struct SparseCodes {
 struct CodeRows {
     const std::uint8_t *by_row; // n × width
     std::size_t width;
-    const std::uint8_t *by_column; // d × n
+    const std::uint8_t *by_column; // d × n, or null: codes are then read from by_row
     std::size_t n, d;
     const SparseCodes *sparse = nullptr; // instead of by_row and by_column
+
+    std::uint8_t at(std::size_t i, std::size_t j) const {
+        return by_column ? by_column[j * n + i] : by_row[i * width + j];
+    }
 };
 
 // sums[j·stride + code of column j] += word, for the columns [first, last) of some rows.

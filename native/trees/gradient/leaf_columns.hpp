@@ -19,10 +19,11 @@ class LeafColumns {
         : codes_(codes), gradients_(gradients), order_(order) {}
 
     void begin(std::size_t first, std::size_t last) {
+        if (!codes_.by_column)
+            codes_by_row_.resize(codes_.n);
         if (!codes_.sparse)
             return;
         owner_.assign(codes_.n, ~std::uint32_t{0});
-        codes_by_row_.resize(codes_.n);
         own(first, last);
     }
     void own(std::size_t first, std::size_t last) {
@@ -33,8 +34,13 @@ class LeafColumns {
 
     // The codes of column j by row, for the rows of a leaf at least.
     const std::uint8_t *codes_of(std::size_t j, std::size_t first, std::size_t last) {
-        if (!codes_.sparse)
+        if (codes_.by_column)
             return codes_.by_column + j * codes_.n;
+        if (!codes_.sparse) {
+            for (std::size_t i = first; i < last; ++i)
+                codes_by_row_[order_[i]] = codes_.at(order_[i], j);
+            return codes_by_row_.data();
+        }
         const SparseCodes &sparse = *codes_.sparse;
         for (std::size_t i = first; i < last; ++i)
             codes_by_row_[order_[i]] = sparse.zero[j];
@@ -57,9 +63,8 @@ class LeafColumns {
             weights[sparse->zero[j]] += all - stored;
             return weights;
         }
-        const std::uint8_t *column = codes_.by_column + j * codes_.n;
         for (std::size_t i = first; i < last; ++i)
-            weights[column[order_[i]]] += gradients_.w(order_[i]);
+            weights[codes_.at(order_[i], j)] += gradients_.w(order_[i]);
         return weights;
     }
 

@@ -41,7 +41,7 @@ def test_decimal_commas_among_quotes_have_to_be_named(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text('x,y\n"1,234",1\n"2,5",2\n')
     with pytest.raises(th.errors.DataError, match=r"'x' is categorical.*decimal=\",\""):
-        th.scan(path, target="y")
+        th.scan(path, target="y").arrays()
     X, _, _ = th.scan(path, target="y", delimiter=",", decimal=",").arrays()
     assert X.ravel().tolist() == [1.234, 2.5]
 
@@ -51,16 +51,16 @@ def test_decimal_points_beside_commas(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("x;y\n1,5;2.5\n2,5;3.5\n")
     with pytest.raises(th.errors.DataError, match=r"'x' is categorical \(row 0 holds '1,5'\)"):
-        th.scan(path, target="y")
+        th.scan(path, target="y").arrays()
     assert th.scan(path, features=["y"]).arrays()[0].ravel().tolist() == [2.5, 3.5]
     with pytest.raises(th.errors.DataError, match=r"'y' is categorical \(row 0 holds '2.5'\)"):
-        th.scan(path, features=["y"], decimal=",")
+        th.scan(path, features=["y"], decimal=",").arrays()
 
 
 def test_a_given_decimal_mark_is_kept(tmp_path):
     path = write(tmp_path / "rows.csv", ";", ",")
     with pytest.raises(th.errors.DataError, match="'size' is categorical"):
-        th.scan(path, features=["size"], decimal=".")
+        th.scan(path, features=["size"], decimal=".").arrays()
     path.write_text("1,5;2,5\n3,5;4,5\n")
     X, y, _ = th.scan(path, target=1, header=False, decimal=",").arrays()
     np.testing.assert_array_equal(X, [[1.5], [3.5]])

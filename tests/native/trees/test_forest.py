@@ -5,6 +5,7 @@ import pytest
 
 from tests.reference import forest as reference
 from thetahat import _native
+from thetahat.data.bins import Bins
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
 from thetahat.models.tree.growth.codes import column_codes, plain_values
 from thetahat.models.tree.growth.columns import TreeColumns
@@ -217,6 +218,10 @@ def test_sizes_are_checked_at_the_boundary(wrong, rule):
     [
         (lambda: _native.binned_columns(X, CODES, np.zeros(D, np.uint32), PLAIN), "exceed"),
         (lambda: _native.binned_columns(X, CODES[:, 1:], CODED, PLAIN), "match"),
+        (lambda: _native.coded_columns(CODES, 0 * CODED, PLAIN, ENDS, ENDS), "exceed"),
+        (lambda: _native.coded_columns(CODES, CODED, PLAIN, ENDS[1:], ENDS), "ends of its codes"),
+        (lambda: _native.coded_columns(CODES, 9 * CODED, PLAIN, ENDS, ENDS), "have its ends"),
+        (lambda: _native.coded_columns(CODES[:, :0], CODED, PLAIN, ENDS, ENDS), "some"),
         (lambda: _native.ranked_columns(X, CODED, PLAIN[1:], 1), "every column"),
         (lambda: _native.ranked_columns(np.abs(X) // 1, 0 * CODED, 1 + PLAIN, 1), "their codes"),
         (lambda: _native.value_columns(X, CODED, 1 + PLAIN, 1), "their codes"),
@@ -230,6 +235,28 @@ def test_columns_are_checked_at_the_boundary(make, rule):
 
 CODES = np.ones((D, N), dtype=np.uint8)
 CODED, PLAIN = np.ones(D, dtype=np.uint32), np.zeros(D, dtype=np.uint8)
+ENDS = np.zeros((D, 2))
+
+
+def test_codes_without_rows_are_split_at_the_ends_of_bins():
+    columns = TreeColumns.learn(X)
+    bins = Bins.learn(X, max_bins=8)
+    codes = bins.codes(X, by_row=False).by_column
+    upper = bins.values_of_codes
+    lower = np.column_stack([np.full(D, -np.inf), upper[:, :-1]])
+    n_codes = np.array([len(cuts) + 1 for cuts in bins.cuts], dtype=np.uint32)
+    streamed = grow(columns=_native.coded_columns(codes, n_codes, PLAIN, lower, upper))
+    held = grow(columns=_native.binned_columns(X, codes, n_codes, PLAIN))
+    assert columns.n_features == D
+    for number in range(3):
+        ours, theirs = streamed.tree(number), held.tree(number)
+        np.testing.assert_array_equal(ours.feature, theirs.feature)
+        np.testing.assert_array_equal(ours.values, theirs.values)
+        np.testing.assert_array_equal(ours.apply(X), theirs.apply(X))
+        for feature, threshold in zip(ours.feature, ours.threshold, strict=True):
+            if feature >= 0:
+                cuts = bins.cuts[feature]
+                assert cuts[0] <= threshold <= cuts[-1]
 
 
 @pytest.mark.parametrize("missing", [False, True])

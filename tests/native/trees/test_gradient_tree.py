@@ -6,7 +6,7 @@ import pytest
 import thetahat as th
 from tests.reference import gradient_trees as twin
 from thetahat import _native
-from thetahat.data.bins import Bins
+from thetahat.data.bins import Bins, Codes
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import Leaves, TreeRules, grow_tree
 from thetahat.models.tree.structure import UNDEFINED
 
@@ -18,6 +18,26 @@ def rows(n=300, d=3, max_bins=12, missing=False):
         X[random.random((n, d)) < 0.2] = np.nan
     bins = Bins.learn(X, max_bins=max_bins)
     return X, bins, bins.codes(X)
+
+
+def test_codes_by_row_alone_give_the_same_tree():
+    X, bins, codes = rows(missing=True)
+    X[:, 2] = np.round(2 * np.abs(np.nan_to_num(X[:, 2])))
+    bins = Bins.learn(X, max_bins=12, categorical=[2])
+    codes = bins.codes(X)
+    by_row = Codes(codes.by_row, np.empty((3, 0), dtype=np.uint8))
+    g = np.random.default_rng(0).standard_normal(len(X)) + np.nan_to_num(X[:, 0]) + X[:, 2] ** 2
+    drawn = np.arange(0, 300, 2, dtype=np.uint32)
+    for chosen in ({}, {"rows": drawn}):
+        trees = [
+            grow_tree(each, bins, g, None, np.abs(g), TreeRules(max_leaves=12), **chosen)
+            for each in (codes, by_row)
+        ]
+        for name in ("feature", "threshold", "left", "values", "weight", "missing_left"):
+            ours, theirs = (getattr(tree, name) for tree, _ in trees)
+            np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(trees[0][1].order, trees[1][1].order)
+    assert (trees[0][0].category_set >= 0).any()
 
 
 @pytest.mark.parametrize("missing", [False, True])

@@ -32,6 +32,8 @@ from thetahat.foundation.optional import optional_import
 class ArrowReader(Reader):
     """An Arrow IPC file or stream."""
 
+    path: Path
+
     def count_rows(self) -> int:
         n_rows = 0
         with _open(self.path) as mapped:

@@ -57,10 +57,17 @@ def choose_columns(
     choice = Choice(places, target_places, weight_places)
     _require_distinct(reader, choice)
     for place in choice.columns:
-        field = reader.fields[place]
-        if not (labels and place in target_places and field.kind is not None):
+        # Labels and categories are accepted; by `require_numbers` for models that need numbers.
+        listed = reader.has_names if place in places else labels and place in target_places
+        if reader.fields[place].kind is None or not listed:
             _require_numbers(reader, place, is_target=place in target_places)
     return choice
+
+
+def require_numbers(reader: Reader, features: Sequence[int]) -> None:
+    """Raise an error if a column of X holds categories or text."""
+    for place in features:
+        _require_numbers(reader, place, is_target=False)
 
 
 def schema_of(reader: Reader, places: Sequence[int]) -> Schema:

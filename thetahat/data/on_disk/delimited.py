@@ -55,6 +55,7 @@ class Dialect:
 class DelimitedReader(Reader):
     """A text file with one row per line."""
 
+    path: Path
     dialect: Dialect
 
     def count_rows(self) -> int:

@@ -7,8 +7,8 @@ rows are the same bit for bit. Only a block and a piece are in memory at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import repeat
 from typing import Any
@@ -16,13 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thetahat.data.columns.schema import Schema
 from thetahat.data.finite import require_finite_block
 from thetahat.data.magnitudes import require_target_size, require_weight_size
 from thetahat.data.on_disk.beside import Beside
-from thetahat.data.on_disk.choice import Choice, schema_of
+from thetahat.data.on_disk.choice import Choice, require_numbers, schema_of
+from thetahat.data.on_disk.labels import Categories
 from thetahat.data.on_disk.reader import Reader
 from thetahat.data.source import Block, Source, rows_per_block
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.read_ahead import read_ahead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +36,14 @@ class FileSource(Source):
     choice: Choice
     target_beside: Beside | None = None
     weight_beside: Beside | None = None
+    first_row: int = 0
+    """Number of the first row that the reader yields."""
+    is_part: bool = False
+    """Whether the reader yields only a part of the rows."""
+    accepts_missing: bool = False
+    """Whether NaN and empty fields in X are passed on as missing values."""
+    categories: Mapping[int, Categories] | None = None
+    """The categories of the columns that hold no numbers; None if only numbers are accepted."""
 
     def __repr__(self) -> str:
         columns = "1 column" if self.n_features == 1 else f"{self.n_features} columns"
@@ -42,17 +53,50 @@ class FileSource(Source):
     def n_rows(self) -> int:
         return self.reader.count_rows()
 
+    def with_missing(self) -> Source:
+        return replace(self, accepts_missing=True)
+
+    def with_categories(self) -> Source:
+        """Cost: one pass over the columns that hold no numbers."""
+        features = self.choice.features
+        fields = self.reader.fields
+        places = [place for place in features if not fields[place].holds_numbers]
+        if self.categories is not None or not places:
+            return self
+        found = {place: Categories.of(self.reader, place) for place in places}
+        columns = [
+            replace(column, categories=found[place].values) if place in found else column
+            for place, column in zip(features, self.schema.columns, strict=True)
+        ]
+        return replace(self, categories=found, schema=Schema(tuple(columns)))
+
+    def targets_only(self) -> Source:
+        if not self.choice.targets:
+            return self
+        return replace(
+            self, choice=replace(self.choice, features=()), n_features=0, schema=Schema()
+        )
+
+    def between(self, first: int, last: int) -> Iterator[Block]:
+        if self.target_beside is not None or self.weight_beside is not None:
+            return self.blocks()
+        reader, start = self.reader.part(first, last)
+        return replace(self, reader=reader, first_row=start, is_part=True).blocks()
+
     def blocks(self) -> Iterator[Block]:
+        return read_ahead(self._blocks())
+
+    def _blocks(self) -> Iterator[Block]:
         rows = rows_per_block(self.n_features)
-        encodings = {
-            column: self.labels.encoding
-            for column in self.choice.targets
-            if self.labels is not None
-        }
+        encodings: dict[int, Any] = dict(self.categories or {})
+        if self.categories is None:
+            require_numbers(self.reader, self.choice.features)
+        if self.labels is not None:
+            encodings.update(dict.fromkeys(self.choice.targets, self.labels.encoding))
         pieces = self.reader.pieces(self.choice.columns, rows, encodings)
         targets = repeat(None) if self.target_beside is None else self.target_beside.walk(rows)
         weights = repeat(None) if self.weight_beside is None else self.weight_beside.walk(rows)
-        start, any_weight = 0, not self.has_weight
+        start, any_weight = self.first_row, not self.has_weight or self.is_part
         for numbers, target, weight in zip(rebatch(pieces, rows), targets, weights, strict=False):
             block = self._block(numbers, target, weight, start)
             any_weight = any_weight or bool(block.weight is not None and block.weight.any())
@@ -74,7 +118,8 @@ class FileSource(Source):
         """Split the columns by role, and check them."""
         first, last = len(self.choice.features), len(self.choice.features + self.choice.targets)
         X = np.ascontiguousarray(numbers[:, :first], dtype=self.dtype)
-        require_finite_block(X, start, self.schema, self.reader.origin)
+        if not self.accepts_missing:
+            require_finite_block(X, start, self.schema, self.reader.origin)
         if self.choice.targets:
             target = numbers[:, first:last]
         if self.choice.weights:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.columns.schema import Kind
+from thetahat.data.columns.variables import sorted_distinct
 from thetahat.data.on_disk.reader import Reader
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 
 _ROWS = 1 << 14
 
@@ -21,6 +25,28 @@ class KnownLabels:
 
     encoding: LabelEncoding
     description: str
+
+
+@dataclass(frozen=True)
+class Categories:
+    """The categories of a column of features, and their codes 0, 1, …."""
+
+    values: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, reader: Reader, column: int) -> Categories:
+        """Those of a column: ordered ones as declared, others sorted. Cost: a pass over it."""
+        found: dict[Any, None] = {}
+        is_ordered = reader.fields[column].kind is Kind.ORDINAL
+        for piece in reader.label_pieces(column, _ROWS):
+            values, which = piece.distinct()
+            declared = piece.categories if is_ordered else None
+            found.update(dict.fromkeys(declared or [values[k] for k in np.unique(which) if k >= 0]))
+        return cls(tuple(found) if is_ordered else sorted_distinct(list(found)))
+
+    def encode(self, labels: Sequence[Any]) -> Array:
+        place = {value: code for code, value in enumerate(self.values)}
+        return np.array([place[label] for label in labels], dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ as the machine has free memory, and the memory of a fit would grow with the numb
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from thetahat.foundation.errors import DataError
 class NpyReader(Reader):
     """A `.npy` file in C or Fortran order."""
 
+    path: Path
     n_rows: int
     row_type: np.dtype[Any]
     """Type of an entry of the 2-D array, or of a record."""
@@ -40,16 +41,29 @@ class NpyReader(Reader):
     is_flat: bool
     """Whether the file holds a 1-D array, used as one column."""
 
+    first_row: int = 0
+    """The first row to read."""
+    end_row: int | None = None
+    """The row before which to end; None reads all."""
+
     def count_rows(self) -> int:
-        return self.n_rows
+        return len(self._numbers_of_rows)
+
+    @property
+    def _numbers_of_rows(self) -> range:
+        return range(self.first_row, self.n_rows if self.end_row is None else self.end_row)
+
+    def part(self, first: int, last: int) -> tuple[Reader, int]:
+        rows = self._numbers_of_rows[first:last]
+        return replace(self, first_row=rows.start, end_row=rows.stop), first
 
     def pieces(
         self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
     ) -> Iterator[NDArray[Any]]:
         dtype = self.dtype(columns)
         with open(self.path, "rb") as file:
-            for start in range(0, self.n_rows, rows):
-                size = min(rows, self.n_rows - start)
+            for start in self._numbers_of_rows[::rows]:
+                size = min(rows, self._numbers_of_rows.stop - start)
                 yield self._read(file, columns, start, size, dtype, encodings)
 
     def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:

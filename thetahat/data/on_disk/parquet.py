@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from numpy.typing import NDArray
 
 from thetahat.data.columns.variables import Variable, variables
+from thetahat.data.on_disk.location import Location, readable
 from thetahat.data.on_disk.reader import (
     NO_LABELS,
     Encodings,
@@ -29,12 +31,26 @@ from thetahat.foundation.optional import optional_import
 _BUFFER_BYTES = 1 << 16
 
 
+@dataclass(frozen=True)
 class ParquetReader(Reader):
     """A Parquet file with any row groups and compression."""
 
+    groups: tuple[int, ...] | None = None
+    """Numbers of the row groups to read; None reads all."""
+
     def count_rows(self) -> int:
         with _open(self.path) as file:
-            return int(file.metadata.num_rows)
+            return sum(_rows_of_groups(file, self.groups))
+
+    def part(self, first: int, last: int) -> tuple[Reader, int]:
+        with _open(self.path) as file:
+            sizes = _rows_of_groups(file, self.groups)
+        known = range(len(sizes)) if self.groups is None else self.groups
+        ends = list(accumulate(sizes, initial=0))
+        needed = [k for k in range(len(sizes)) if ends[k] < last and ends[k + 1] > first]
+        if not needed:
+            return self, 0
+        return replace(self, groups=tuple(known[k] for k in needed)), ends[needed[0]]
 
     def pieces(
         self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
@@ -42,13 +58,17 @@ class ParquetReader(Reader):
         names, dtype = [self.fields[j].name for j in columns], self.dtype(columns)
         labels = {self.fields[j].name: encoding for j, encoding in encodings.items()}
         with _open(self.path) as file:
-            for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
+            for batch in file.iter_batches(
+                batch_size=rows, row_groups=self.groups, columns=names, use_threads=False
+            ):
                 yield arrow_piece(batch, names, dtype, labels)
 
     def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
         name = self.fields[column].name
         with _open(self.path) as file:
-            for batch in file.iter_batches(batch_size=rows, columns=[name], use_threads=False):
+            for batch in file.iter_batches(
+                batch_size=rows, row_groups=self.groups, columns=[name], use_threads=False
+            ):
                 yield variables(batch.column(name))[0]
 
     def example(self, column: int) -> tuple[int, Any]:
@@ -57,7 +77,13 @@ class ParquetReader(Reader):
             return arrow_example(file.iter_batches(columns=[name], use_threads=False), name)
 
 
-def open_parquet(path: Path) -> ParquetReader:
+def _rows_of_groups(file: Any, groups: Sequence[int] | None) -> list[int]:
+    facts = file.metadata
+    numbers = range(facts.num_row_groups) if groups is None else groups
+    return [int(facts.row_group(number).num_rows) for number in numbers]
+
+
+def open_parquet(path: Location) -> ParquetReader:
     """Read the footer of a Parquet file."""
     with _open(path) as file:
         require_rows(path, file.metadata.num_rows > 0)
@@ -65,11 +91,14 @@ def open_parquet(path: Path) -> ParquetReader:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[Any]:
+def _open(path: Location) -> Iterator[Any]:
     parquet = optional_import("pyarrow.parquet", extra="table", purpose="Reading a Parquet file")
     pyarrow = optional_import("pyarrow", extra="table", purpose="Reading a Parquet file")
     try:
-        with parquet.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
+        with (
+            readable(path) as place,
+            parquet.ParquetFile(place, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file,
+        ):
             yield file
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as failure:
         raise DataError(

@@ -9,18 +9,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.columns.schema import Kind
 from thetahat.data.columns.variables import Variable, arrow_kind, arrow_numbers, variables
+from thetahat.data.on_disk.location import Location
 from thetahat.foundation.errors import DataError
 
-Encodings = Mapping[int, LabelEncoding]
+
+class Encoding(Protocol):
+    """Labels or categories, and their codes."""
+
+    def encode(self, labels: Any) -> NDArray[Any]: ...
+
+
+Encodings = Mapping[int, Encoding]
 """The encodings of columns of labels, by the numbers of the columns."""
 NO_LABELS: Encodings = {}
 
@@ -50,7 +56,7 @@ class Field:
 class Reader(ABC):
     """A file with known columns, whose rows are still on disk."""
 
-    path: Path
+    path: Location
     fields: tuple[Field, ...]
     has_names: bool
 
@@ -66,6 +72,13 @@ class Reader(ABC):
 
         Columns of labels are read as the codes of their `encodings`, with NaN for missing labels.
         """
+
+    def part(self, first: int, last: int) -> tuple[Reader, int]:
+        """A reader of at least the rows from `first` to before `last`, and its first row.
+
+        Rows outside are left out where the format allows to skip them.
+        """
+        return self, 0
 
     @abstractmethod
     def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
@@ -89,10 +102,14 @@ class Reader(ABC):
         return np.float32 if all(self.fields[j].is_single for j in columns) else np.float64
 
 
-def require_rows(path: Path, there_are_some: bool) -> None:
+class NoRowsError(DataError):
+    """A file has columns but no rows; one of several files may."""
+
+
+def require_rows(path: Location, there_are_some: bool) -> None:
     """Raise an error when a file without rows is opened."""
     if not there_are_some:
-        raise DataError(f"{path} has columns but no rows. Give a file with at least one row.")
+        raise NoRowsError(f"{path} has columns but no rows. Give a file with at least one row.")
 
 
 def arrow_fields(schema: Any) -> tuple[Field, ...]:
@@ -101,7 +118,7 @@ def arrow_fields(schema: Any) -> tuple[Field, ...]:
 
 
 def arrow_piece(
-    batch: Any, names: Sequence[str], dtype: Any, encodings: Mapping[str, LabelEncoding]
+    batch: Any, names: Sequence[str], dtype: Any, encodings: Mapping[str, Encoding]
 ) -> NDArray[Any]:
     """The named columns of a record batch as one array."""
     piece = np.empty((batch.num_rows, len(names)), dtype=dtype, order="F")
@@ -115,7 +132,7 @@ def arrow_piece(
     return piece
 
 
-def codes_of(labels: Variable, encoding: LabelEncoding) -> NDArray[np.float64]:
+def codes_of(labels: Variable, encoding: Encoding) -> NDArray[np.float64]:
     """The codes of labels as numbers; NaN where a label is missing."""
     distinct, which = labels.distinct()
     codes = np.full(len(distinct) + 1, np.nan)  # the last one, at −1, stands for missing labels

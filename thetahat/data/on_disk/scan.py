@@ -18,9 +18,10 @@ from thetahat.data.on_disk.choice import Choice, Key, choose_columns, schema_of
 from thetahat.data.on_disk.delimited import open_delimited
 from thetahat.data.on_disk.file_source import FileSource
 from thetahat.data.on_disk.labels import FileLabels
+from thetahat.data.on_disk.location import Location, RemoteFile, is_url, remote_files
 from thetahat.data.on_disk.npy import open_npy
 from thetahat.data.on_disk.parquet import open_parquet
-from thetahat.data.on_disk.reader import Reader
+from thetahat.data.on_disk.reader import NoRowsError, Reader
 from thetahat.data.on_disk.several_files import several_files
 from thetahat.data.source import Source
 from thetahat.foundation.atomic_file import usable_path
@@ -46,6 +47,7 @@ def scan(
     target: Key | Sequence[Key] | os.PathLike[str] | Array | None = None,
     weight: Key | os.PathLike[str] | Array | None = None,
     features: Iterable[Key] | None = None,
+    columns: Iterable[Key] | None = None,
     format: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -69,8 +71,14 @@ def scan(
     of a file within each block instead of as a whole, so the coefficients differ as they do
     between two seeds; with ``shuffle=False`` they agree up to rounding.
 
-    `fit`, `predict` and `score` accept the source in place of X, y and sample_weight. Methods that
-    split the rows, such as cross-validation, need them in memory: ``X, y, sample_weight =
+    Histogram gradient boosting and random forests keep the rows as codes of one byte per value, in
+    a temporary file if the memory does not suffice. Boosting has the same trees as in memory, bit
+    for bit; forests make the splits of ``splits="histogram"``.
+
+    `fit`, `predict`, `score` and `th.evaluate` accept the source in place of X, y and
+    sample_weight, and `th.predict_to_file` writes predictions block by block. Models of trees
+    accept missing values, and columns of categories or text, whose categories are found by a pass
+    over these columns. Models that need all rows at once say so: ``X, y, sample_weight =
     source.arrays()`` loads them.
 
     Formula: Σᵢ wᵢ ℓ(yᵢ, f(xᵢ)), added up block by block. Cost: O(d) to open, O(n·d) time and
@@ -79,11 +87,14 @@ def scan(
     Parameters
     ----------
     path : str or path
-        The file: `.npy` (a 2-D or structured array), text (`.csv`, `.tsv`, also `.csv.gz`),
+        The file, or a URL that fsspec opens, such as "s3://bucket/part-*.parquet". Parquet files
+        at a URL are read in place, files of other formats are copied once to a temporary folder.
+        URLs need ``pip install "thetahat[remote]"``.
+        Formats are `.npy` (a 2-D or structured array), text (`.csv`, `.tsv`, also `.csv.gz`),
         `.parquet`, or Arrow (`.arrow`, `.feather`, `.ipc`). All but `.npy` need
         ``pip install "thetahat[table]"``. A pattern such as "part-*.parquet" opens all files that
         match it, in the sorted order of their names, as one table. They need the same columns in
-        the same order.
+        the same order; files without rows are left out.
     target : column name or number, list of them, path or array, optional
         The target: a column of the file, a list of columns for several outputs, the path of a
         second `.npy` file, or an array with one entry per row. Column numbers count from 0, or
@@ -93,7 +104,11 @@ def scan(
         The row weights: a column of the file, the path of a second `.npy` file, or an array with
         one entry per row.
     features : list of column names or numbers, optional
-        The columns of X, in order. By default all columns that are neither target nor weight.
+        The columns of X, in order. By default all columns that are neither target nor weight. Other
+        columns are not read.
+    columns : list of column names or numbers, optional
+        The columns to read: those of X, and the target and the weight if they are listed. An
+        alternative to `features`. By default all columns.
     format : {"npy", "csv", "tsv", "parquet", "arrow"}, optional
         The format of the file. By default it follows from the ending of its name.
     delimiter : str, optional
@@ -124,10 +139,13 @@ def scan(
     (16, ('GNPDEFL', 'GNP', 'UNEMP', 'ARMED', 'POP', 'YEAR'))
     """
     options = (format, delimiter, header, encoding, decimal)
-    files = _files(path)
-    reader = several_files(Path(path), [_open(file, *options) for file in files])
+    files: Sequence[Location] = remote_files(str(path)) if is_url(path) else _files(path)
+    pattern = RemoteFile(str(path)) if is_url(path) else Path(path)
+    reader = several_files(pattern, _with_rows(files, options))
     target_columns, target_beside = _split(target, reader, "target")
     weight_columns, weight_beside = _split(weight, reader, "weight")
+    if columns is not None:
+        features = _features_among(columns, features, [*target_columns, *weight_columns])
     if len(weight_columns) > 1 or (weight_beside is not None and weight_beside.width):
         raise DataError(f"{reader.path}: weight must be a single column. Name one.")
     is_list = isinstance(target, list | tuple)
@@ -149,6 +167,33 @@ def scan(
     )
     _require_same_rows(source)
     return source
+
+
+def _features_among(
+    columns: Iterable[Key], features: Iterable[Key] | None, others: Sequence[Key]
+) -> list[Key]:
+    """The columns of X among the columns to read."""
+    if features is not None:
+        raise ParameterError(
+            "columns and features both name the columns to read. Give one of them: features has "
+            "those of X only, columns may also contain the target and the weight."
+        )
+    listed = [columns] if isinstance(columns, str) else list(columns)
+    return [column for column in listed if column not in others]
+
+
+def _with_rows(files: Sequence[Location], options: tuple[Any, ...]) -> list[Reader]:
+    """Readers of the files; files without rows are left out, unless none has any."""
+    readers, empty = [], None
+    for file in files:
+        try:
+            readers.append(_open(file, *options))
+        except NoRowsError as failure:
+            empty = failure
+    if not readers:
+        assert empty is not None
+        raise empty
+    return readers
 
 
 def _stored_target(reader: Reader, choice: Choice, other: Beside | None) -> dict[str, Any]:
@@ -199,7 +244,7 @@ def _existing(path: str | os.PathLike[str]) -> Path:
 
 
 def _open(
-    path: Path,
+    path: Location,
     format: str | None,
     delimiter: str | None,
     header: bool | None,
@@ -208,9 +253,13 @@ def _open(
 ) -> Reader:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED]
     kind = format or _FORMATS.get(suffixes[-1] if suffixes else "", "")
+    if kind == "parquet":
+        return open_parquet(path)
+    known = kind in _FORMATS.values()
+    local = path.copied() if known and isinstance(path, RemoteFile) else Path(str(path))
     match kind:
         case "npy":
-            reader = open_npy(path)
+            reader = open_npy(local)
             if reader.is_flat:
                 raise DataError(
                     f"{path} has shape ({reader.n_rows},), but it must be 2-D (rows and columns). "
@@ -220,18 +269,16 @@ def _open(
         case "csv" | "tsv":
             separator = delimiter or ("\t" if kind == "tsv" else None)
             return open_delimited(
-                path, delimiter=separator, header=header, encoding=encoding, decimal=decimal
+                local, delimiter=separator, header=header, encoding=encoding, decimal=decimal
             )
-        case "parquet":
-            return open_parquet(path)
         case "arrow":
-            return open_arrow(path)
-    known = ", ".join(_FORMATS)
+            return open_arrow(local)
+    endings = ", ".join(_FORMATS)
     if format is not None:
         raise ParameterError(f"format={format!r} must be one of {sorted(set(_FORMATS.values()))}.")
     raise DataError(
         f"{path}: the ending {path.suffix!r} does not name a known format. Known endings are "
-        f'{known}. Pass the format, such as format="csv".'
+        f'{endings}. Pass the format, such as format="csv".'
     )
 
 

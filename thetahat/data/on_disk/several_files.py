@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from thetahat.data.columns.schema import Kind
 from thetahat.data.columns.variables import Variable
 from thetahat.data.on_disk.delimited import DelimitedReader
+from thetahat.data.on_disk.location import Location
 from thetahat.data.on_disk.reader import NO_LABELS, Encodings, Field, Reader
 from thetahat.foundation.errors import DataError
 
@@ -27,7 +29,25 @@ class SeveralFiles(Reader):
         return f"{self.path.name} (rows are counted over all {len(self.readers)} files)"
 
     def count_rows(self) -> int:
-        return sum(reader.count_rows() for reader in self.readers)
+        return sum(self._counts)
+
+    @cached_property
+    def _counts(self) -> list[int]:
+        return [reader.count_rows() for reader in self.readers]
+
+    def part(self, first: int, last: int) -> tuple[Reader, int]:
+        ends = list(accumulate(self._counts, initial=0))
+        needed = [k for k in range(len(self.readers)) if ends[k] < last and ends[k + 1] > first]
+        if not needed:
+            return self, 0
+        start = ends[needed[0]]
+        found = [self.readers[k].part(first - ends[k], last - ends[k]) for k in needed]
+        if len(found) == 1:
+            reader, skipped = found[0]
+            return replace(self, readers=(reader,)), start + skipped
+        # Files in the middle are read as a whole.
+        readers = (found[0][0], *(self.readers[k] for k in needed[1:-1]), found[-1][0])
+        return replace(self, readers=readers), start + found[0][1]
 
     def pieces(
         self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
@@ -51,7 +71,7 @@ class SeveralFiles(Reader):
         return self.readers[0].example(column)
 
 
-def several_files(pattern: Path, readers: Sequence[Reader]) -> Reader:
+def several_files(pattern: Location, readers: Sequence[Reader]) -> Reader:
     """One reader of all files; a single file is read as itself."""
     first = readers[0]
     if len(readers) == 1:

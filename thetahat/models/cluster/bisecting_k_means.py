@@ -111,6 +111,7 @@ class BisectingKMeans(Watched, CentreModel):
         "bisecting_strategy": one_of("biggest_inertia", "largest_cluster"),
     }
     _streams = False
+    _instead_of_blocks = "use KMeans, which reads blocks"
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BisectingKMeans:

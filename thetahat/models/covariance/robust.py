@@ -60,6 +60,7 @@ class RobustCovariance(CovarianceModel):
     """
 
     _streams = False
+    _instead_of_blocks = "use EmpiricalCovariance, which reads blocks"
     _accepts_sparse = False
     _draws_rows = True
     _remedy = "increase support_fraction if more than half of the rows lie on a plane"

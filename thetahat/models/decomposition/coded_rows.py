@@ -74,6 +74,7 @@ class CodedRows(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         "transform_max_iter": whole(0),
     }
     _streams = False
+    _instead_of_blocks = "use PCA, which reads blocks"
 
     _tried_when_loaded = False  # transform_max_iter may be large
 

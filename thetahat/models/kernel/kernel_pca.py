@@ -133,6 +133,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         "copy_X": boolean,
     }
     _streams = False
+    _instead_of_blocks = "use PCA, which reads blocks"
 
     def fit(self, X: Any, y: Any = None) -> KernelPCA:
         """Compute the components of the training rows. Cost: O(n²d), and O(n²) per iteration.

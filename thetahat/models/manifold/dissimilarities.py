@@ -68,6 +68,7 @@ class DissimilarityEmbedding(Estimator):
         "metric_params": none | Range(lambda value: isinstance(value, dict), "a dict"),
     }
     _streams = False
+    _instead_of_blocks = "use PCA, which reads blocks"
     _for_few_rows = True
 
     def __sklearn_tags__(self) -> Any:

@@ -71,6 +71,7 @@ class GraphModel(Estimator):
     }
     _accepts_sparse = True
     _streams = False
+    _instead_of_blocks = "use PCA, which reads blocks"
     _for_few_rows = True
 
     affinity: Any

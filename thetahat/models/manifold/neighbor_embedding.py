@@ -70,6 +70,7 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         | Range(lambda value: isinstance(value, ApproximateSearch), "an ApproximateSearch"),
     }
     _streams = False
+    _instead_of_blocks = "use PCA, which reads blocks"
     _for_few_rows = True
 
     @abstractmethod

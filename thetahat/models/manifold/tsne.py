@@ -175,6 +175,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Estimator
     }
     _accepts_sparse = True
     _streams = False
+    _instead_of_blocks = "use PCA, which reads blocks"
     _for_few_rows = True
     _draws_rows = True
     _grows_by_steps = True

@@ -114,6 +114,7 @@ class NeighborModel(Estimator):
     }
     _accepts_sparse = True
     _streams = False
+    _instead_of_blocks = "use LogisticRegression or LinearRegression, which read blocks"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from thetahat.data.in_memory import InMemory
+from thetahat.data.row_pieces import StreamedRows
+from thetahat.data.row_subset import target_arrays
 from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -26,7 +28,12 @@ class TreeLearner(Estimator):
     _generative = False
     _parametric = False
     _accepts_sparse = True
+    _accepts_categories: ClassVar[bool] = True
     _streams: ClassVar[bool] = False
+    _instead_of_blocks: ClassVar[str] = (
+        "use a model of trees that reads blocks, such as HistGradientBoostingClassifier, "
+        "HistGradientBoostingRegressor, RandomForestClassifier or RandomForestRegressor"
+    )
     _keeps_sparse: ClassVar[bool] = False
     """Whether sparse rows stay sparse; otherwise they are converted to a dense array."""
     _columns: TreeColumns
@@ -69,7 +76,9 @@ class TreeLearner(Estimator):
         categories, which ``_columns`` lists. Cost: O(1) for a float array, O(n·d) for a table.
         """
         who = type(self).__name__
-        given = _in_memory(X, who) if isinstance(X, Source) else None
+        if self._streams and isinstance(X, Source) and not isinstance(X, InMemory):
+            return self._open_streamed(X, categorical_features, supervised=supervised)
+        given = self._in_memory(X) if isinstance(X, Source) else None
         table = X if given is None else given.X
         columns = TreeColumns.learn(table, categorical_features, who=who)
         features = columns.read(table, sparse=self._keeps_sparse, who=who)
@@ -95,6 +104,27 @@ class TreeLearner(Estimator):
         self._columns = columns
         return opened
 
+    def _open_streamed(
+        self, source: Source, categorical_features: Any, *, supervised: bool
+    ) -> InMemory:
+        """Rows that are read from a source in each pass; only targets and weights are in memory."""
+        source = source.with_missing().with_categories()
+        columns = TreeColumns.of_source(source, categorical_features, who=type(self).__name__)
+        y, weight = target_arrays(source)
+        opened: Any = super()._open(
+            InMemory(
+                X=StreamedRows(source, columns.reader_of(source), source.n_rows),
+                y=y,
+                weight=weight,
+                **{each.name: getattr(source, each.name) for each in fields(Source)},
+            ),
+            supervised=supervised,
+        )
+        opened = replace(opened, schema=columns.schema)
+        self._remember(opened)
+        self._columns = columns
+        return opened
+
     def _rows(self, X: Any) -> Matrix:
         """Rows for a fitted estimator, with their columns compared with those of `fit`."""
         columns: Any = self.__dict__.get("_columns")
@@ -117,7 +147,14 @@ class TreeLearner(Estimator):
         columns, who = self._columns, type(self).__name__
         if isinstance(X, Source):
             self._require_same_columns(X)
-            return columns.read(_in_memory(X, who).X, sparse=self._keeps_sparse, who=who)
+            source = X.with_missing().with_categories()
+            if self._streams and not isinstance(X, InMemory):
+                rows: Any = StreamedRows(source, columns.reader_of(source), source.n_rows)
+                return rows
+            held = self._in_memory(X).X
+            if any(column.categories for column in X.schema.columns):  # a block of a source
+                return columns.reader_of(source)(held)
+            return columns.read(held, sparse=self._keeps_sparse, who=who)
         structured = isinstance(X, np.ndarray) and X.dtype.names is not None
         if structured and columns.names and columns.names != X.dtype.names:
             raise DataError(
@@ -131,12 +168,11 @@ class TreeLearner(Estimator):
             validate_data(self, rows, skip_check_array=True, reset=False)
         return rows
 
-
-def _in_memory(source: Source, who: str) -> InMemory:
-    if not isinstance(source, InMemory):
-        raise CapabilityError(
-            f"{who} needs its rows in memory, but this source reads them in blocks. Load them "
-            "with X, y, sample_weight = source.arrays(), or use a model that reads blocks, such as "
-            "LinearModel."
-        )
-    return source
+    def _in_memory(self, source: Source) -> InMemory:
+        if not isinstance(source, InMemory):
+            raise CapabilityError(
+                f"{type(self).__name__} needs its rows in memory, but this source reads them in "
+                "blocks. Load them with X, y, sample_weight = source.arrays(), or "
+                f"{self._instead_of_blocks}."
+            )
+        return source

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.row_pieces import RowPieces
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.threads import n_threads
@@ -141,6 +142,10 @@ class PackedTrees(CheckedValue):
         """
         if out is None:
             out = np.zeros((X.shape[0], n_columns or self.values.shape[1]))
+        if isinstance(X, RowPieces):
+            for part, block in X.pieces():
+                self.sum(block, out[part], n_columns)
+            return out
         if is_sparse(X):
             for trees, part, block in self._blocks(X):
                 trees.sum(block, out[part])
@@ -181,6 +186,11 @@ class PackedTrees(CheckedValue):
 
         `grown_on` (n_trees, n) is 0 for the out-of-bag rows (uint8).
         """
+        if isinstance(X, RowPieces):
+            for part, block in X.pieces():
+                known = np.ascontiguousarray(grown_on[:, part])
+                self.sum_out_of_bag(block, known, out[part], votes[part])
+            return
         if is_sparse(X):
             for trees, part, block in self._blocks(X):
                 known = np.ascontiguousarray(grown_on[:, part])
@@ -224,6 +234,10 @@ class PackedTrees(CheckedValue):
     def leaves(self, X: Matrix) -> Array:
         """Number of the leaf of each row within each tree, (n_trees, n) (int32)."""
         out = np.empty((self.n_trees, X.shape[0]), dtype=np.int32)
+        if isinstance(X, RowPieces):
+            for part, block in X.pieces():
+                out[:, part] = self.leaves(block)
+            return out
         if is_sparse(X):
             for trees, part, block in self._blocks(X):
                 out[:, part] = trees.leaves(block)

@@ -18,7 +18,10 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.data.row_subset import some_rows
+from thetahat.data.source import Source
 from thetahat.data.summaries.moments import Moments, moments, provisional_frame, summarise_moments
+from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
@@ -33,7 +36,7 @@ Fold = tuple[Array, Array]
 class FoldErrors:
     """How to work out the errors: the rows, their folds, and the options of every path."""
 
-    source: InMemory
+    source: Source
     folds: list[Fold]
     intercept: bool
     positive: bool
@@ -44,9 +47,15 @@ class FoldErrors:
 
     def all_rows(self) -> L1Rows:
         """All rows: their moments are those of the folds, merged, where folds cut the rows."""
+        if not self._has_few_columns and not isinstance(self.source, InMemory):
+            raise CapabilityError(
+                f"Cross-validation on rows that are read block by block needs fewer columns than "
+                f"rows, and at most {WIDEST_GRAM}, but there are {self.source.n_features}. Load "
+                "the rows with X, y, sample_weight = source.arrays(), or use Lasso."
+            )
         if self._has_few_columns and self._cuts:
             about = reduce(Moments.merge, self._held)
-            return L1Rows.of(about, intercept=self.intercept, sparse=self.source.is_sparse)
+            return L1Rows.of(about, intercept=self.intercept, sparse=self._is_sparse)
         return L1Rows(self.source, intercept=self.intercept)
 
     def errors(self, l1_ratios: Array, alphas: Array) -> Array:
@@ -87,7 +96,7 @@ class FoldErrors:
             ratio, grid, about, test = work[number]
             if number and self.watch.is_over:
                 return np.full(len(grid), np.nan)
-            rows = L1Rows.of(about, intercept=self.intercept, sparse=self.source.is_sparse)
+            rows = L1Rows.of(about, intercept=self.intercept, sparse=self._is_sparse)
             return _moment_errors(test, self._path(rows, grid, ratio))
 
         found = np.array(list(ordered_map(errors, range(len(work)))))
@@ -105,7 +114,8 @@ class FoldErrors:
             ]
 
         # Few numbers: a thread for each fold. Many: all threads for one fold after another.
-        few = not self.source.is_sparse and self.source.X.size <= FEW_NUMBERS
+        source = self.source
+        few = isinstance(source, InMemory) and not source.is_sparse and source.X.size <= FEW_NUMBERS
         found = np.array(list((ordered_map if few else map)(errors, range(len(self.folds)))))
         return np.swapaxes(found, 0, 1)
 
@@ -136,13 +146,18 @@ class FoldErrors:
     def _frame(self) -> Any:
         return provisional_frame(self.source)
 
-    def _rows(self, which: Array) -> InMemory:
-        """Some rows: a view where they are consecutive, else a copy."""
+    @property
+    def _is_sparse(self) -> bool:
+        return isinstance(self.source, InMemory) and self.source.is_sparse
+
+    def _rows(self, which: Array) -> Source:
+        """Some rows: in memory a view where they are consecutive, else a copy."""
+        if not isinstance(self.source, InMemory):
+            return some_rows(self.source, which)
         rows: Any = which
         if len(which) and which[-1] - which[0] + 1 == len(which) and (np.diff(which) == 1).all():
             rows = slice(int(which[0]), int(which[-1]) + 1)
-        source = self.source
-        return source.take(rows)
+        return self.source.take(rows)
 
 
 def _moment_errors(held: Moments, found: Path) -> Array:
@@ -155,7 +170,7 @@ def _moment_errors(held: Moments, found: Path) -> Array:
     return np.maximum(spread[d, d] - 2 * tilted + bent, 0.0) + offset**2
 
 
-def _row_errors(held: InMemory, found: Path) -> Array:
+def _row_errors(held: Any, found: Path) -> Array:
     with one_blas_thread():
-        residual = held.y[:, None] - (held.X @ found.coefs + found.intercepts)  # type: ignore[index]
+        residual = held.y[:, None] - (held.X @ found.coefs + found.intercepts)
     return np.average(residual**2, axis=0, weights=held.weight)

@@ -37,12 +37,7 @@ template <typename T> GivenRows given(const StridedMatrix<const T> &x) {
     return {x.data(), std::is_same_v<T, double>, x.stride(0), x.stride(1)};
 }
 
-// Bins by their codes, column after column (d, n); the number of codes stands for missing values.
-template <typename T>
-ForestColumns binned_columns(StridedMatrix<const T> x, Matrix<const std::uint8_t> codes,
-                             Vector<const std::uint32_t> n_codes,
-                             Vector<const std::uint8_t> categorical) {
-    ForestColumns columns = described(x, n_codes, categorical);
+void require_codes(const ForestColumns &columns, const Matrix<const std::uint8_t> &codes) {
     const std::size_t n = columns.n_rows, d = columns.n_columns;
     require(codes.shape(0) == d && codes.shape(1) == n,
             "codes must match the columns and rows of x");
@@ -51,6 +46,45 @@ ForestColumns binned_columns(StridedMatrix<const T> x, Matrix<const std::uint8_t
         require(*std::max_element(column, column + n) <= columns.n_codes[j],
                 "a code must not exceed the number of codes, which means missing");
     }
+}
+
+// Codes (d, n) of rows that are not in memory; code c of column j has the ends lower[j, c] and
+// upper[j, c].
+ForestColumns coded_columns(Matrix<const std::uint8_t> codes, Vector<const std::uint32_t> n_codes,
+                            Vector<const std::uint8_t> categorical, Matrix<const double> lower,
+                            Matrix<const double> upper) {
+    const std::size_t d = codes.shape(0), n = codes.shape(1), width = lower.shape(1);
+    require(d > 0 && n > 0 && n < std::numeric_limits<std::uint32_t>::max(),
+            "columns must be some, and their rows so many that 32 bits can number them");
+    require(n_codes.shape(0) == d && categorical.shape(0) == d,
+            "every column must be said to be categorical or not, and its codes be counted");
+    require(lower.shape(0) == d && upper.shape(0) == d && upper.shape(1) == width,
+            "every column must have the ends of its codes");
+    ForestColumns columns;
+    columns.n_rows = n;
+    columns.n_columns = d;
+    columns.n_codes.assign(n_codes.data(), n_codes.data() + d);
+    columns.categorical.assign(categorical.data(), categorical.data() + d);
+    for (std::size_t j = 0; j < d; ++j)
+        require(columns.categorical[j] || columns.n_codes[j] <= width,
+                "every code must have its ends");
+    require_codes(columns, codes);
+    columns.bins = nb::cast(codes);
+    columns.ends = nb::make_tuple(lower, upper);
+    columns.view = CodedColumns<std::uint8_t>{
+        codes.data(), n,    d, columns.n_codes.data(), columns.categorical.data(), {}, lower.data(),
+        upper.data(), width};
+    return columns;
+}
+
+// Bins by their codes, column after column (d, n); the number of codes stands for missing values.
+template <typename T>
+ForestColumns binned_columns(StridedMatrix<const T> x, Matrix<const std::uint8_t> codes,
+                             Vector<const std::uint32_t> n_codes,
+                             Vector<const std::uint8_t> categorical) {
+    ForestColumns columns = described(x, n_codes, categorical);
+    const std::size_t n = columns.n_rows, d = columns.n_columns;
+    require_codes(columns, codes);
     columns.bins = nb::cast(codes);
     columns.view = CodedColumns<std::uint8_t>{
         codes.data(), n, d, columns.n_codes.data(), columns.categorical.data(), given(x)};
@@ -200,6 +234,8 @@ void bind_forest_columns(nb::module_ &module) {
         .def_ro("n_columns", &ForestColumns::n_columns);
     bind<float>(module);
     bind<double>(module);
+    module.def("coded_columns", &coded_columns, nb::arg("codes").noconvert(), nb::arg("n_codes"),
+               nb::arg("categorical"), nb::arg("lower").noconvert(), nb::arg("upper").noconvert());
 }
 
 } // namespace thetahat

@@ -21,6 +21,7 @@ struct ForestColumns {
     std::vector<std::uint32_t> ranks{}; // where they are ranks
     nb::object bins = nb::none();       // keeps the array of codes alive, if they are bins
     nb::object x = nb::none();          // keeps the rows alive in their original layout
+    nb::object ends = nb::none();       // keeps the ends of the codes alive, if there are no rows
 
     std::unique_ptr<SparseData> sparse{};
 

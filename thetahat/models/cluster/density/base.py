@@ -75,6 +75,7 @@ class DensityModel(ClusterMixin, Estimator, _Declared, ABC):
     }
     _accepts_sparse = True
     _streams = False
+    _instead_of_blocks = "use KMeans, which reads blocks"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -74,6 +74,7 @@ class HierarchicalModel(ClusterMixin, Estimator, _WithTree, ABC):
         "distance_threshold": none | at_least(0),
     }
     _streams = False
+    _instead_of_blocks = "use KMeans, which reads blocks"
     _for_few_rows = True
 
     def __sklearn_tags__(self) -> Any:

@@ -6,13 +6,12 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, whole
-from thetahat.estimator.source_scores import r2_of_source, require_no_target_beside
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
@@ -22,7 +21,7 @@ from thetahat.models.decomposition.cross.x_scores import XScores
 
 
 @with_parameters
-class TwoBlocks(RegressorMixin, XScores):
+class TwoBlocks(ScoredRegressor, XScores):
     """Scores of X and y, and predictions of y from those of X.
 
     Parameters
@@ -185,31 +184,6 @@ class TwoBlocks(RegressorMixin, XScores):
         found = self._centred_product(block.X, self.coef_.T) + self.intercept_
         found = found.astype(block.X.dtype, copy=False)
         return found[:, 0] if self._one_target else found
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Compute R², the explained share of the variance of y. Cost: O(n d).
-
-        Formula: R² = 1 − Σ w(y − ŷ)²/Σ w(y − ȳ)², averaged over the targets if there are several.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict. A `Source` is read block by block and brings its own target and
-            weights.
-        y : array-like of shape (n,) or (n, n_targets), optional
-            True values of the target. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        score : float
-            1 for perfect predictions, 0 for predictions no better than the mean of y.
-        """
-        require_no_target_beside(X, y, sample_weight, type(self).__name__)
-        if isinstance(X, Source):
-            return r2_of_source(self, X)
-        return float(super().score(X, y, sample_weight=sample_weight))
 
 
 def _columns(y: Array) -> Array:

@@ -107,6 +107,7 @@ class NonnegativeModel(Projection):
     }
     _accepts_sparse = True
     _streams = False
+    _instead_of_blocks = "use PCA, which reads blocks"
     _tried_when_loaded = False  # max_iter may be large
 
     def __sklearn_tags__(self) -> Any:

@@ -120,6 +120,7 @@ class ProbabilisticPCA(Watched, GaussianSubspace):
         "max_iter": whole(1),
     }
     _streams = False
+    _instead_of_blocks = "use PCA, which reads blocks"
     _leaves_out_missing = True
 
     @with_callbacks

@@ -14,9 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.in_memory import InMemory
+from thetahat.data.row_pieces import RowPieces
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
@@ -63,6 +64,7 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
 
     _multi_output = True
     _keeps_sparse = True
+    _streams = True
     _random_thresholds: ClassVar[bool] = False
     _kind_of_tree: ClassVar[type[Any]]
     """Class of the elements of ``estimators_``."""
@@ -145,6 +147,12 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
             raise ParameterError(
                 f"{who}: criterion='absolute_error' always tries every threshold. Set "
                 "max_features_per_tree=None and max_candidates=None."
+            )
+        if absolute and isinstance(source.X, RowPieces):
+            raise CapabilityError(
+                f"{who}: criterion='absolute_error' sorts the columns, which must be in memory, "
+                "but these rows are read block by block. Use criterion='squared_error', or load "
+                "the rows with X, y, sample_weight = source.arrays()."
             )
         return ForestPlan(
             X=source.X,
@@ -374,4 +382,4 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
         check_is_fitted(self)
         sums = self._summed().sum(rows)
         sums /= len(self._forest)
-        return sums.astype(rows.dtype, copy=False).reshape(rows.shape[0], self.n_outputs_, -1)
+        return sums.astype(rows.dtype, copy=False).reshape(len(sums), self.n_outputs_, -1)

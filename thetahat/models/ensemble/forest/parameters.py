@@ -114,6 +114,10 @@ class RandomThresholdParameters:
     """
 
     _random_thresholds: ClassVar[bool] = True
+    _streams: ClassVar[bool] = False
+    _instead_of_blocks: ClassVar[str] = (
+        "use RandomForestClassifier or RandomForestRegressor, which read blocks"
+    )
 
     _: KW_ONLY
     bootstrap: bool = False

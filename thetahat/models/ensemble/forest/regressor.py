@@ -6,11 +6,11 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -26,7 +26,7 @@ ANSWERS_AT_ONCE = 1 << 22
 
 
 @with_parameters
-class ForestRegressor(RegressorMixin, Forest, RegressionParameters):
+class ForestRegressor(ScoredRegressor, Forest, RegressionParameters):
     """Forest regressor with the spread of the trees and prediction intervals.
 
     Attributes

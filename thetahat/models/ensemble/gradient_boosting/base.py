@@ -92,6 +92,8 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         if kept is not None and kept.found is not None:
             self._start = start
         boosting = self._begin(rows, before)
+        if held is not None and not before:  # earlier trees may have other cut points
+            held = held.coded(self.__dict__.get("_bins"))
         stopping = self._stopping(boosting, held)
         with self._watching(self._n_rounds - boosting.n_rounds, self._fitted_with, X, y) as watch:
             solution = self._run(boosting, held, stopping, watch, kept, ends)
@@ -157,7 +159,8 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         """Function that fits the members of an iteration; here, histogram trees."""
         rules = self._rules(rows)
         categorical = self._columns.categorical
-        codes, self._bins = binned(rows.X, rows.weight, rules, self.max_bins, categorical)
+        counts = dict(enumerate(self._columns.n_categories.tolist()))
+        codes, self._bins = binned(rows.X, rows.weight, rules, self.max_bins, categorical, counts)
         return TreeRounds(plan, rows, self._bins, codes, rules, **self._tree_options())
 
     def _tree_options(self) -> dict[str, Any]:

@@ -10,13 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from thetahat.data.row_pieces import RowPieces
 from thetahat.data.snapshot import read_snapshot, write_snapshot
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import DataError
@@ -113,7 +115,7 @@ def _cut(arrays: dict[str, Array], facts: dict[str, Any]) -> list[Tree]:
 
 def _fingerprint(estimator: Any, rows: Rows, held: Rows | None) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    for part in (*_parts(rows), *(() if held is None else _parts(held))):
+    for part in chain(_parts(rows), () if held is None else _parts(held)):
         if part is not None:
             digest.update(str((part.shape, part.dtype)).encode())
             digest.update(np.ascontiguousarray(part).tobytes())
@@ -126,7 +128,10 @@ def _fingerprint(estimator: Any, rows: Rows, held: Rows | None) -> str:
     return digest.hexdigest()
 
 
-def _parts(rows: Rows) -> tuple[Array | None, ...]:
+def _parts(rows: Rows) -> Iterator[Array | None]:
     X = rows.X
-    parts = (X.indptr, X.indices, X.data) if is_sparse(X) else (X,)
-    return *parts, rows.y, rows.weight
+    if isinstance(X, RowPieces):
+        yield from (values for _, values in X.pieces())
+    else:
+        yield from (X.indptr, X.indices, X.data) if is_sparse(X) else (X,)
+    yield from (rows.y, rows.weight)

@@ -5,7 +5,7 @@ gain = G_L²/(H_L + λ) + G_R²/(H_R + λ) − G²/(H + λ),    value of a leaf 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,8 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import Bins, Codes
+from thetahat.data.code_store import bins_of_rows, codes_by_row
+from thetahat.data.row_pieces import StreamedRows
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.threads import n_threads
@@ -64,12 +66,20 @@ def binned(
     rules: TreeRules,
     max_bins: int,
     categorical: Sequence[int] = (),
+    n_categories: Mapping[int, int] | None = None,
 ) -> tuple[Codes | SparseColumns, Bins]:
     """Rows as codes, and their bins.
 
-    A side of a split needs a weight of `min_rows`. A sparse column whose entries have less than
-    that is left out, as are empty columns; this changes no tree.
+    `n_categories` has the number of categories by column, for rows that are read from a source;
+    their codes are stored by row only. A side of a split needs a weight of `min_rows`. A sparse
+    column whose entries have less than that is left out, as are empty columns; this changes no
+    tree.
     """
+    if isinstance(X, StreamedRows):
+        known = {place: n_categories[place] for place in categorical} if n_categories else None
+        bins = bins_of_rows(X, weight, max_bins=max_bins, n_categories=known)
+        no_columns = np.empty((X.shape[1], 0), dtype=np.uint8)
+        return Codes(codes_by_row(X, bins), no_columns), bins
     if not is_sparse(X):
         bins = Bins.learn(X, weight, max_bins=max_bins, categorical=categorical)
         return bins.codes(X), bins

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.source import Source
 from thetahat.data.validation import as_source
 from thetahat.estimator.watching import with_callbacks
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
@@ -43,6 +44,7 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
     """
 
     _everyday = "boosted trees"
+    _streams = True
 
     @with_callbacks
     def fit(
@@ -105,6 +107,11 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
     def _require_validation(self, X_val: Any, y_val: Any) -> None:
         """Raise an error unless held-out rows have targets and early stopping uses them."""
         who, given = type(self).__name__, {"X_val": X_val, "y_val": y_val}
+        if isinstance(X_val, Source):
+            raise CapabilityError(
+                f"{who}: X_val is a source that is read block by block, but held-out rows must be "
+                "in memory. Load them with X_val, y_val, sample_weight_val = source.arrays()."
+            )
         missing = [name for name, value in given.items() if value is None]
         if len(missing) == 2:
             raise DataError(

@@ -7,10 +7,10 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
@@ -38,7 +38,7 @@ def loss_of_numbers(given: Any, who: str) -> Subdifferentiable:
 
 
 @with_parameters
-class BaseBoostingRegressor(RegressorMixin, BaseBoosting):
+class BaseBoostingRegressor(ScoredRegressor, BaseBoosting):
     """Regressor by boosting; predicts the mean under the link of the loss.
 
     Parameters

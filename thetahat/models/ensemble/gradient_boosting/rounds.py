@@ -16,7 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.bins import Bins
+from thetahat.data.code_store import codes_by_row
 from thetahat.data.resampling import take_rows
+from thetahat.data.row_pieces import BinnedRows, StreamedRows
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Subdifferentiable
@@ -66,6 +69,12 @@ class Rows:
         """Some of the rows, by their numbers."""
         weight = None if self.weight is None else self.weight[rows]
         return replace(self, X=take_rows(self.X, rows), y=self.y[rows], weight=weight)
+
+    def coded(self, bins: Bins | None) -> Rows:
+        """Rows of a source as codes, so that they need not be read in every iteration."""
+        if bins is None or not isinstance(self.X, StreamedRows):
+            return self
+        return replace(self, X=BinnedRows(codes_by_row(self.X, bins), bins))
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
     """
 
     # It predicts no target, so it has no kind.
+    _instead_of_blocks = "fit it to some of the rows: each tree draws only a few anyway"
     _generative = None  # type: ignore[assignment]
     _parametric = None  # type: ignore[assignment]
     _: KW_ONLY

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block
+from thetahat.data.source import Block, Source
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression
@@ -25,7 +24,7 @@ class FoldPath:
     scores: Array
 
 
-def accuracies(coefs: Array, held: InMemory) -> Array:
+def accuracies(coefs: Array, held: Source, weight: Array | None) -> Array:
     """The accuracy for every C, from one matrix product for all of them."""
     n_strengths, n_scores, width = coefs.shape
     flat = coefs.reshape(-1, width)
@@ -36,7 +35,7 @@ def accuracies(coefs: Array, held: InMemory) -> Array:
         predicted = z[:, :, 0] > 0 if n_scores == 1 else z.argmax(axis=2)
         return predicted == np.asarray(block.y)[:, None]
 
-    return np.average(held.map_rows(right), axis=0, weights=held.weight)
+    return np.average(held.map_rows(right), axis=0, weights=weight)
 
 
 def fitted_models(path: FoldPath, classes: Array) -> Iterator[LogisticRegression]:

@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.in_memory import InMemory
+from thetahat.data.row_subset import some_rows, target_arrays
+from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import splits_of
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
@@ -157,7 +159,6 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         "refit": boolean,
         "use_legacy_attributes": boolean | one_of(DEFAULT),
     }
-    _streams = False
     _splits_rows = True
 
     @classmethod
@@ -171,17 +172,16 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
 
         Parameters
         ----------
-        X : array-like, sparse or table of shape (n, d)
-            Training data. The rows must be in memory.
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` is read again for every step of every fit; its targets are
+            held in memory.
         y : array-like of shape (n,)
-            Class labels: text, numbers or Booleans.
+            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
         """
         rows = self._open_classes(X, y, sample_weight)
-        assert isinstance(rows, InMemory)
         self.Cs_ = np.logspace(-4, 4, self.Cs) if np.ndim(self.Cs) == 0 else np.asarray(self.Cs)
         ratios = self._ratios()
         weighed = class_weighted(rows, self.classes_, self.class_weight, type(self).__name__)
-        assert isinstance(weighed, InMemory)
         watch = Watch()
         paths = self._paths(rows, weighed, ratios, watch)
         scores = np.array([[path.scores for path in fold] for fold in paths])
@@ -215,7 +215,7 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         return [strength_and_share(self.penalty, 1.0, ratio)[1] for ratio in given]
 
     def _paths(
-        self, rows: InMemory, weighed: InMemory, ratios: list[float], watch: Watch
+        self, rows: Source, weighed: Source, ratios: list[float], watch: Watch
     ) -> list[list[FoldPath]]:
         """Fits for all Cs, for each fold (outer list) and l1_ratio (inner list), in parallel."""
         scorer = (
@@ -223,22 +223,26 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
             if self._by_accuracy
             else class_scorer(LogisticRegression(), self.scoring, self.classes_)
         )
-        labels = self.classes_[np.asarray(rows.y).astype(np.intp)]
-        folds = splits_of(self.cv, rows.X, labels, who=type(self).__name__, classifier=True)
+        codes, weight = target_arrays(rows)
+        labels = self.classes_[np.asarray(codes).astype(np.intp)]
+        to_split = rows.X if isinstance(rows, InMemory) else np.empty((len(labels), 0))
+        folds = splits_of(self.cv, to_split, labels, who=type(self).__name__, classifier=True)
         limits = settings()
 
         def work(task: tuple[Array, Array, float]) -> FoldPath:
             train, test, ratio = task
             # The folds run in parallel, so each uses one thread.
             with config(threads=1, memory=limits.memory):
-                path = self._path(weighed.take(train), ratio, watch)
-                held = rows.take(test)
+                path = self._path(_taken(weighed, train), ratio, watch)
+                held = _taken(rows, test)
+                weights = None if weight is None else weight[test]
                 if scorer is None:
-                    return replace(path, scores=accuracies(path.coefs, held))
-                options = {} if held.weight is None else {"sample_weight": held.weight}
+                    return replace(path, scores=accuracies(path.coefs, held, weights))
+                options = {} if weights is None else {"sample_weight": weights}
                 truth = labels[test]
+                held_rows = held.X if isinstance(held, InMemory) else held
                 scores = [
-                    scorer(model, held.X, truth, **options)
+                    scorer(model, held_rows, truth, **options)
                     for model in fitted_models(path, self.classes_)
                 ]
             return replace(path, scores=np.array(scores, dtype=float))
@@ -256,7 +260,7 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         width = len(ratios)
         return [found[start : start + width] for start in range(0, len(found), width)]
 
-    def _path(self, train: InMemory, ratio: float, watch: Watch) -> FoldPath:
+    def _path(self, train: Source, ratio: float, watch: Watch) -> FoldPath:
         """Fits for all Cs, each from the previous one; if time is up, the last fit is reused."""
         objective = self._objective(train)
         theta, early = None, 0
@@ -286,13 +290,13 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
             early += ended and not solution.gap <= (self.tol or np.inf)
         return FoldPath(np.array(coefs), np.array(steps), early, np.empty(0))
 
-    def _objective(self, source: InMemory) -> LogisticObjective:
+    def _objective(self, source: Source) -> LogisticObjective:
         n_classes = len(self.classes_)
         return LogisticObjective(source, loss_of(self.classes_), n_classes, self.fit_intercept)
 
     def _finish(
         self,
-        weighed: InMemory,
+        weighed: Source,
         paths: list[list[FoldPath]],
         scores: Array,
         ratios: list[float],
@@ -348,6 +352,10 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         }
         self.C_ = np.full(len(labels), self.C_)
         self.l1_ratio_ = np.full(len(labels), self.l1_ratio_)
+
+
+def _taken(source: Source, rows: Array) -> Source:
+    return source.take(rows) if isinstance(source, InMemory) else some_rows(source, rows)
 
 
 def _is_given(ratios: Any) -> bool:

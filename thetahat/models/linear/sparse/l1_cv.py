@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.data.row_subset import target_arrays
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import RoutesToFolds, splits_of
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, how_many_or_which, more_than, whole
@@ -91,7 +92,6 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
     verbose: Any = False
     n_jobs: int | None = None
 
-    _streams = False
     _multi_output = False
     _splits_rows = True
     _ranges = CV_RANGES
@@ -104,10 +104,11 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
 
         Parameters
         ----------
-        X : array-like, sparse or table of shape (n, d)
-            Training data. The rows must be in memory.
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` is read once for every fold and for the final fit; its
+            targets and weights are held in memory.
         y : array-like of shape (n,)
-            Target values, one per row.
+            Target values, one per row. Leave it out if X is a `Source`.
         """
 
     def _fit_by_folds(
@@ -117,15 +118,17 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
         for_folds = self._for_folds(params)
         watch = Watch()
         source = self._open(X, y, sample_weight, check_finite=False)
-        assert isinstance(source, InMemory)
-        source.require_finite()
+        if isinstance(source, InMemory):
+            source.require_finite()
+        targets, weight = target_arrays(source)
+        rows_to_split = source.X if isinstance(source, InMemory) else np.empty((source.n_rows, 0))
         folds = [
             (np.asarray(train), np.asarray(test))
             for train, test in splits_of(
-                self.cv, source.X, source.y, who=type(self).__name__, **for_folds
+                self.cv, rows_to_split, targets, who=type(self).__name__, **for_folds
             )
         ]
-        self._require_weight_in_every_fold(source, folds)
+        self._require_weight_in_every_fold(weight, folds)
         held_out = FoldErrors(
             source, folds, self.fit_intercept, self.positive, self.tol, self.max_iter, watch
         )
@@ -166,11 +169,11 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
             ]
         )
 
-    def _require_weight_in_every_fold(self, source: InMemory, folds: Any) -> None:
-        if source.weight is None:
+    def _require_weight_in_every_fold(self, weight: Array | None, folds: Any) -> None:
+        if weight is None:
             return
         for number, fold in enumerate(folds):
-            if any(not source.weight[rows].any() for rows in fold):
+            if any(not weight[rows].any() for rows in fold):
                 raise DataError(
                     f"{type(self).__name__}: in fold {number} all training rows or all held-out "
                     "rows have weight zero. Drop rows of weight zero, or shuffle the folds: "

@@ -58,6 +58,7 @@ class TaskRegressor(DescentParameters, SparseCoefficients, PenaltyParameters):
 
     _ranges = DESCENT_RANGES | PENALTY_RANGES
     _streams = False
+    _instead_of_blocks = "use Ridge, which reads blocks and takes several targets"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

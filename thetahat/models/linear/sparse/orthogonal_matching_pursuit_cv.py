@@ -76,6 +76,7 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, OneTargetRegressor):
         "positive": boolean,
     }
     _streams = False
+    _instead_of_blocks = "use LassoCV, which reads blocks"
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> OrthogonalMatchingPursuitCV:
         """Choose the number of columns by cross-validation and fit the model to all rows.

@@ -11,7 +11,10 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import MAX_BINS, Bins, entries_by_column
+from thetahat.data.code_store import bins_of_rows, codes_by_column
+from thetahat.data.row_pieces import StreamedRows
 from thetahat.data.validation import is_sparse
+from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
@@ -39,9 +42,12 @@ def column_codes(
     """Codes of a float matrix with NaN for missing values: bins for ``"histogram"``, else ranks.
 
     Categories keep their codes; where a column has more of them than there are bins, all
-    columns become ranks. Cost: O(n·d) for ranks, O(n·d log bins) for bins; for sparse rows, the
-    number of entries takes the place of n·d.
+    columns become ranks. Rows of a source are binned for all `splits` but "exact". Cost: O(n·d)
+    for ranks, O(n·d log bins) for bins; for sparse rows, the number of entries takes the place of
+    n·d.
     """
+    if isinstance(X, StreamedRows):
+        return _streamed_codes(X, weight, columns, splits)
     if is_sparse(X):
         cuts = Bins.learn(X, weight).flat_cuts if splits == "histogram" else NO_CUTS
         return _sparse_columns(X, cuts)
@@ -50,13 +56,46 @@ def column_codes(
         with shortage_explained(*_need(X)):
             return _native.ranked_columns(X, n_categories, is_categorical, n_threads())
     bins = Bins.learn(X, weight)
-    codes = bins.codes(X, by_row=False).by_column
-    n_codes = np.diff(bins.flat_cuts[1]) + 1
-    for j in columns.categorical:
-        n_codes[j] = n_categories[j]
-        codes[j] = np.nan_to_num(X[:, j], nan=n_categories[j])
+    codes = _codes_with_categories(X, bins, columns)
+    n_codes = _number_of_codes(bins, columns)
     with shortage_explained(*_need(X)):
-        return _native.binned_columns(X, codes, n_codes.astype(np.uint32), is_categorical)
+        return _native.binned_columns(X, codes, n_codes, is_categorical)
+
+
+def _codes_with_categories(X: Array, bins: Bins, columns: TreeColumns) -> Array:
+    """Bins of the numbers and the codes of the categories, (d, n)."""
+    codes = bins.codes(X, by_row=False).by_column
+    for j, n_categories in enumerate(columns.n_categories):
+        if j in columns.categorical:
+            codes[j] = np.nan_to_num(X[:, j], nan=n_categories)
+    return codes
+
+
+def _number_of_codes(bins: Bins, columns: TreeColumns) -> Array:
+    n_codes = np.diff(bins.flat_cuts[1]) + 1
+    return np.where(columns.is_categorical, columns.n_categories, n_codes).astype(np.uint32)
+
+
+def _streamed_codes(
+    rows: StreamedRows, weight: Array | None, columns: TreeColumns, splits: str
+) -> _native.ForestColumns:
+    """Bins of rows that are read from a source; thresholds lie at the ends of bins."""
+    many = columns.n_categories.max(initial=0)
+    if splits == "exact" or many > MAX_BINS:
+        reason = (
+            'splits="exact"' if splits == "exact" else f"a column with {many} categories (max. 255)"
+        )
+        raise CapabilityError(
+            f"Rows that are read block by block are coded in one byte per value, which {reason} "
+            'does not allow. Use splits="auto" and at most 255 categories per column, or load '
+            "the rows with X, y, sample_weight = source.arrays()."
+        )
+    bins = bins_of_rows(rows, weight)
+    codes = codes_by_column(rows, lambda values: _codes_with_categories(values, bins, columns))
+    upper = bins.values_of_codes
+    lower = np.column_stack([np.full(len(upper), -np.inf), upper[:, :-1]])
+    kinds = columns.is_categorical.astype(np.uint8)
+    return _native.coded_columns(codes, _number_of_codes(bins, columns), kinds, lower, upper)
 
 
 def _sparse_columns(

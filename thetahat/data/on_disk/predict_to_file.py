@@ -1,0 +1,186 @@
+"""`predict_to_file`: predictions for rows that do not fit into memory, written block by block."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.foundation.atomic_file import atomic_file, require_place
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.optional import optional_import
+from thetahat.foundation.threads import ordered_map
+from thetahat.foundation.types import Array
+
+Write = Callable[[Array], None]
+
+
+def predict_to_file(
+    model: Any, source: Source, path: str | os.PathLike[str], *, method: str = "predict"
+) -> int:
+    """Write the predictions for all rows of a source to a file, a few blocks at a time.
+
+    Formula: ŷᵢ = f(xᵢ), in the order of the rows. Cost: that of one prediction, and O(block)
+    memory. The file is written completely or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    source : Source
+        The rows to predict, such as ``th.scan("part-*.parquet")``, with the columns of `fit`. A
+        target is not needed.
+    path : str or path
+        The file to write. Its ending chooses the format: `.npy`, `.csv`, `.parquet`, or Arrow
+        (`.arrow`, `.feather`, `.ipc`). An existing file is replaced.
+    method : str, default="predict"
+        The method of the model to call: "predict", "predict_proba", "decision_function",
+        "transform" or another that takes rows and returns one row of numbers or one label for each.
+        Columns are named after the method and numbered if there are several.
+
+    Returns
+    -------
+    int
+        The number of rows that were written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import thetahat as th
+    >>> data = th.datasets.load_longley()
+    >>> source = th.scan(data.path, target="TOTEMP")
+    >>> model = th.LinearRegression().fit(source)
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "predictions.parquet"
+    >>> th.predict_to_file(model, source, file)
+    16
+    >>> th.scan(file).schema.names
+    ('predict',)
+    """
+    if not isinstance(source, Source):
+        raise DataError(
+            f"predict_to_file needs a source, such as th.scan(path), but got "
+            f"{type(source).__name__}. For rows in memory use model.{method}(X)."
+        )
+    compute = getattr(model, method, None)
+    if not callable(compute):
+        raise ParameterError(
+            f"method={method!r}: {type(model).__name__} has no such method. Use 'predict', or "
+            "another method that it has."
+        )
+    place = require_place(path)
+    opened = _WRITERS.get(place.suffix.lower())
+    if opened is None:
+        raise ParameterError(
+            f"path={str(path)!r}: the ending {place.suffix!r} does not name a known format. Use "
+            f"one of {', '.join(_WRITERS)}."
+        )
+    source = source.with_missing() if _accepts_missing(model) else source
+    source = source.with_categories() if getattr(model, "_accepts_categories", False) else source
+
+    def predicted(block: Block) -> Array:
+        if not hasattr(model, "_streams"):  # of another library
+            return np.asarray(compute(block.X))
+        rows = InMemory(
+            X=block.X, n_features=source.n_features, dtype=source.dtype, schema=source.schema
+        )
+        found = compute(rows)
+        return np.asarray(found.arrays()[0] if isinstance(found, Source) else found)
+
+    done = 0
+    with ExitStack() as stack:
+        write: Write | None = None
+        for values in ordered_map(predicted, source.blocks()):
+            if write is None:
+                write = stack.enter_context(opened(place, method, values, source))
+            write(values)
+            done += len(values)
+    return done
+
+
+def _accepts_missing(model: Any) -> bool:
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(model).input_tags.allow_nan)
+
+
+@contextmanager
+def _npy(path: Path, method: str, first: Array, source: Source) -> Iterator[Write]:
+    """A `.npy` file, whose header is written first and needs the number of rows."""
+    dtype = first.dtype
+    if dtype.kind in "OU":
+        raise ParameterError(
+            f"path={str(path)!r}: labels of text are not written to .npy files, because the "
+            "length of the longest is not known before. Use .csv, .parquet or .arrow."
+        )
+    with atomic_file(path) as file:
+        facts = {
+            "descr": np.lib.format.dtype_to_descr(dtype),
+            "fortran_order": False,
+            "shape": (source.n_rows, *first.shape[1:]),
+        }
+        np.lib.format.write_array_header_2_0(file, facts)
+
+        def write(values: Array) -> None:
+            file.write(np.ascontiguousarray(values, dtype=dtype).tobytes())
+
+        yield write
+
+
+def _table(values: Array, method: str, schema: Any = None) -> Any:
+    pyarrow = optional_import("pyarrow", extra="table", purpose="Writing predictions to a table")
+    columns = [values] if values.ndim == 1 else list(values.T)
+    names = [method] if values.ndim == 1 else [f"{method}_{j}" for j in range(len(columns))]
+    arrays = [
+        pyarrow.array(each.tolist() if each.dtype.kind in "OU" else np.ascontiguousarray(each))
+        for each in columns
+    ]
+    return pyarrow.table(dict(zip(names, arrays, strict=True)), schema=schema)
+
+
+def _arrow_writer(
+    make: Callable[[BinaryIO, Any], Any],
+) -> Callable[[Path, str, Array, Source], Any]:
+    """The writer of a format of Arrow, which `make` opens for a file and a schema."""
+
+    @contextmanager
+    def opened(path: Path, method: str, first: Array, source: Source) -> Iterator[Write]:
+        schema = _table(first[:1], method).schema
+        with atomic_file(path) as file, make(file, schema) as writer:
+
+            def write(values: Array) -> None:
+                writer.write_table(_table(values, method, schema))
+
+            yield write
+
+    return opened
+
+
+def _parquet(file: BinaryIO, schema: Any) -> Any:
+    module = optional_import("pyarrow.parquet", extra="table", purpose="Writing a Parquet file")
+    return module.ParquetWriter(file, schema)
+
+
+def _csv(file: BinaryIO, schema: Any) -> Any:
+    module = optional_import("pyarrow.csv", extra="table", purpose="Writing a text file")
+    return module.CSVWriter(file, schema)
+
+
+def _ipc(file: BinaryIO, schema: Any) -> Any:
+    module = optional_import("pyarrow.ipc", extra="table", purpose="Writing an Arrow file")
+    return module.new_file(file, schema)
+
+
+_WRITERS: dict[str, Callable[[Path, str, Array, Source], Any]] = {
+    ".npy": _npy,
+    ".csv": _arrow_writer(_csv),
+    ".parquet": _arrow_writer(_parquet),
+    ".arrow": _arrow_writer(_ipc),
+    ".feather": _arrow_writer(_ipc),
+    ".ipc": _arrow_writer(_ipc),
+}

@@ -1,0 +1,84 @@
+"""Some rows of a source, selected by their numbers, as a source of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.data.views import View
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowSubset(Source):
+    """Rows by their numbers in ascending order; a number that occurs twice is a row that does.
+
+    Parts of a file that hold none of the rows before the first or after the last are not read where
+    the format allows to skip them.
+    """
+
+    source: Source
+    numbers: Array
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.numbers)
+
+    def blocks(self) -> Iterator[Block]:
+        start = 0
+        for block in self.source.between(int(self.numbers[0]), int(self.numbers[-1]) + 1):
+            ends = [block.start, block.start + block.n_rows]
+            first, last = np.searchsorted(self.numbers, ends)
+            if first == last:
+                continue
+            part = block.take(self.numbers[first:last] - block.start)
+            yield replace(part, start=start)
+            start += part.n_rows
+
+    def with_missing(self) -> Source:
+        return replace(self, source=self.source.with_missing())
+
+    def with_categories(self) -> Source:
+        source = self.source.with_categories()
+        return replace(self, source=source, schema=source.schema)
+
+    def targets_only(self) -> Source:
+        source = self.source.targets_only()
+        return replace(self, source=source, n_features=source.n_features, schema=source.schema)
+
+
+def target_arrays(source: Source) -> tuple[Array | None, Array | None]:
+    """All targets and weights, None where there are none. Cost: one pass, O(n) memory."""
+    if isinstance(source, InMemory):
+        return source.y, source.weight
+    parts = [(block.y, block.weight) for block in source.targets_only().blocks()]
+    y, weight = zip(*parts, strict=True)
+    return (
+        np.concatenate([np.asarray(each) for each in y]) if source.has_target else None,
+        np.concatenate([np.asarray(each) for each in weight]) if source.has_weight else None,
+    )
+
+
+def without_weights(source: Source) -> Source:
+    """The same rows, all of weight 1."""
+    return View.of(source, _unweighted, has_weight=False) if source.has_weight else source
+
+
+def _unweighted(block: Block) -> Block:
+    return replace(block, weight=None)
+
+
+def some_rows(source: Source, numbers: Array) -> Source:
+    """The rows with these numbers, in ascending order; nothing is read."""
+    numbers = np.sort(np.asarray(numbers))
+    if not numbers.size:
+        raise DataError("No row is selected. Select at least one.")
+    if isinstance(source, InMemory):
+        return source.take(numbers)
+    facts = {each.name: getattr(source, each.name) for each in fields(Source)}
+    return RowSubset(**facts, source=source, numbers=numbers)
