@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, signature
@@ -13,10 +12,12 @@ from sklearn.base import is_classifier, is_regressor
 
 from thetahat.data.validation import as_weight
 from thetahat.evaluation.cross_fitting import (
+    Fitter,
     FoldFit,
     Progress,
     Scorer,
     cross_fit,
+    progress_callback,
     rows_right,
 )
 from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, targets_of
@@ -241,8 +242,10 @@ def evaluate_all(
     keep_models: bool,
     progress: bool | Progress,
     failed: dict[str, Exception] | None = None,
+    fitter: Fitter | None = None,
+    stopped: list[str] | None = None,
 ) -> dict[str, Evaluation]:
-    """Evaluate every model on the same folds; `failed` as in `cross_fit`."""
+    """Evaluate every model on the same folds; `failed`, `fitter`, `stopped` as in `cross_fit`."""
     require_level(level)
     y, targets = targets_of(X, y, "evaluate", models=models.values())
     classify = [is_classifier(model) for model in models.values()]
@@ -282,10 +285,13 @@ def evaluate_all(
             for name, model in models.items()
         },
         keep=keep_models,
-        progress=_progress_callback(progress),
+        progress=progress_callback(progress),
         failed=failed,
+        fitter=fitter,
+        stopped=stopped,
     )
-    models = {name: model for name, model in models.items() if name not in (failed or {})}
+    gone = {*(failed or {}), *(stopped or ())}
+    models = {name: model for name, model in models.items() if name not in gone}
     by_model = {name: [fit for fit in fits if fit.model == name] for name in models}
     known = {
         name: _known_metrics(model, scorers[name], scoring, by_model[name], targets)
@@ -385,14 +391,3 @@ def _in_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:
     ordered = np.empty_like(values)
     ordered[np.concatenate([fit.rows for fit in fits])] = values
     return ordered
-
-
-def _progress_callback(progress: bool | Progress) -> Progress | None:
-    if callable(progress):
-        return progress
-    return _print_progress if progress else None
-
-
-def _print_progress(done: int, total: int, name: str) -> None:
-    end = "\n" if done == total else "\r"
-    print(f"{done} of {total} fits ({name})", end=end, file=sys.stderr, flush=True)

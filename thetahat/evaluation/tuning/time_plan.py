@@ -1,0 +1,149 @@
+"""How a time limit is divided among the models, from the seconds that fits of samples take.
+
+Each model is fitted to two samples, which give its time as a power of the number of rows,
+t(m) = t₀·m^p with 1 ≤ p ≤ 2. A model gets what it needs if that is less than an equal share, and
+what is left is divided among the others. A model whose fit to many rows takes more than its share
+is fitted to a half, a quarter, ... of the rows. Scores play no part, so that nothing is learnt
+about the held-out rows; every fold of a model gets the same share.
+
+If the limit is long enough for all, the shares are larger than the needs, and the searches end by
+themselves: then the result does not depend on the speed of the machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import inf, log
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from thetahat.evaluation.tuning.halving import rounds_for
+from thetahat.evaluation.tuning.inner_folds import N_FOLDS, TrainingRows
+from thetahat.foundation.many_fits import Failure, map_as_available
+from thetahat.foundation.threads import n_threads
+
+WORTH_A_PILOT = 1_000
+"""Rows of the larger sample; smaller tables are fitted as a whole."""
+PILOT = 20
+"""One of so many rows is in the larger sample of a large table."""
+STEP = 3
+USED = 0.75
+"""Part of the time limit that is planned for; the rest is for the stack and what takes longer."""
+FOR_FITTING = 0.6
+"""Largest part of a share that the fit with the chosen setting may take."""
+NEVER_SAMPLED = 10_000
+"""Up to this number of rows, models are fitted to all of them."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a model may use on each fold."""
+
+    seconds: float = inf
+    """For trying settings."""
+    rows: int | None = None
+    """Number of training rows of the fit with the chosen setting; None for all of them."""
+    has_last_round: bool = True
+    """Whether there is time to try the chosen setting in the last round in any case."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The seconds that a fit and the predictions of a quarter as many rows take."""
+
+    seconds: float
+    rows: int
+    power: float
+
+    def __call__(self, rows: float) -> float:
+        return float(self.seconds * (rows / self.rows) ** self.power)
+
+
+def plan_times(
+    models: Mapping[str, Any],
+    n_settings: Mapping[str, int],
+    rows: TrainingRows,
+    n_train: int,
+    n_folds: int,
+    limit: float,
+    seed: int,
+) -> dict[str, Share]:
+    """The share of every model, for `n_folds` fits to `n_train` rows each, shortest fits first."""
+    began = time.monotonic()
+    paces = _paces(models, rows, seed)
+    left = USED * (limit - (time.monotonic() - began)) * n_threads()
+    fits = {name: paces[name](n_train) for name in models}
+    needs = {
+        name: n_folds * (fits[name] + _search_seconds(paces[name], n_train, n_settings[name]))
+        for name in models
+    }
+    ordered = sorted(models, key=lambda name: needs[name])
+    spare = max(1.0, left / max(sum(needs.values()), 1e-9))
+    shares = {}
+    for place, name in enumerate(ordered):
+        granted = min(needs[name] * spare, max(0.0, left) / (len(ordered) - place))
+        left -= granted
+        each = granted / n_folds
+        kept = n_train
+        while kept > NEVER_SAMPLED and paces[name](kept) > FOR_FITTING * each:
+            kept //= 2
+        last, fit = rounds_for(n_train, 1)[0], paces[name](kept)
+        round_of_chosen = last.folds * paces[name](last.rows)
+        has_last = fit + round_of_chosen <= FOR_FITTING * each
+        seconds = max(0.0, each - fit - has_last * round_of_chosen)
+        shares[name] = Share(seconds, None if kept == n_train else kept, has_last)
+    return shares
+
+
+def _search_seconds(pace: Pace, n_train: int, n_settings: int) -> float:
+    """Seconds of all rounds of the search, if all settings took as long as the first."""
+    total = 0.0
+    folds_before: dict[int, int] = {}
+    for each in rounds_for(n_train, n_settings):
+        new = each.folds - folds_before.get(each.rows, 0)
+        total += each.settings * new * pace(each.rows * (N_FOLDS - 1) / N_FOLDS)
+        folds_before[each.rows] = each.folds
+    return total
+
+
+def _paces(models: Mapping[str, Any], rows: TrainingRows, seed: int) -> dict[str, Pace]:
+    """The pace of every model, from the time of its own thread.
+
+    How much longer the clock takes is measured over all models: a single fit that had to wait for
+    other programs would mislead.
+    """
+    large = min(len(rows), max(WORTH_A_PILOT, len(rows) // PILOT))
+    sizes = [large] if len(rows) <= WORTH_A_PILOT else [large // STEP, large]
+    samples = [rows.take(rows.sample(size, seed)) for size in (sizes[0], *sizes)]
+    found, spent, waited = {}, 0.0, 0.0
+    for name, times in map_as_available(lambda name: _times(models[name], samples), iter(models)):
+        if isinstance(times, Failure):  # it fails again in its fit, with a better message
+            times = [1e-3], 1e-3, 1e-3
+        own, thread, clock = times
+        spent, waited = spent + thread, waited + clock
+        power = log(own[-1] / own[0]) / log(STEP) if len(own) > 1 else 1.0
+        found[name] = Pace(own[-1], large, float(np.clip(power, 1.0, 2.0)))
+    slower = max(1.0, waited / spent)
+    return {name: replace(pace, seconds=slower * pace.seconds) for name, pace in found.items()}
+
+
+def _times(model: Any, samples: list[TrainingRows]) -> tuple[list[float], float, float]:
+    """Seconds of each sample after the first; of the thread in all, and of the clock in all.
+
+    The first fit may load modules, so it is not counted.
+    """
+    own, began, begun = [], 0.0, 0.0
+    for place, sample in enumerate(samples):
+        if place == 1:
+            began, begun = time.thread_time(), time.perf_counter()
+        start = time.thread_time()
+        learner = clone(model).fit(sample.X, sample.y)
+        fitted = time.thread_time()
+        learner.predict(sample.X)
+        predicted = time.thread_time()
+        own.append(max(1e-6, fitted - start + (predicted - fitted) / (N_FOLDS - 1)))
+    return own[1:], max(1e-6, time.thread_time() - began), time.perf_counter() - begun
