@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
         saved_notations,
     )
     from thetahat.interfaces.tables.reading import column_names, read_batches
+    from thetahat.interfaces.threshold import decided
     from thetahat.persistence.description import describe_file
     from thetahat.persistence.model_file import load
 
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise ParameterError("--json needs --output FILE, as predictions are printed otherwise.")
     console = Console(quiet=arguments.quiet)
     notes = describe_file(arguments.model).notes
-    model = load(arguments.model)
+    model = decided(load(arguments.model), notes)
     kinds = saved_kinds(model, notes)
     how = {"delimiter": arguments.delimiter, "encoding": arguments.encoding}
     columns = None

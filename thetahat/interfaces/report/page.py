@@ -14,7 +14,7 @@ import numpy as np
 from thetahat.evaluation.confusion import confusion
 from thetahat.evaluation.curves.calibration import calibration_curve
 from thetahat.evaluation.curves.roc import roc_curve
-from thetahat.evaluation.evaluate import Evaluation, evaluate
+from thetahat.evaluation.evaluate import Evaluation
 from thetahat.foundation.atomic_file import atomic_file
 from thetahat.foundation.types import Array
 from thetahat.interfaces.console import Console
@@ -37,17 +37,7 @@ def write_report(trial: Trial, path: str, data: str, console: Console) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         console.say(f"explaining {trial.best}")
-        best = trial.models[trial.best]
-        held = evaluate(
-            best,
-            problem.X,
-            problem.y,
-            cv=trial.splits.folds,
-            scoring=trial.metric,
-            groups=trial.splits.groups,
-            keep_models=True,
-        )
-        best.fit(problem.X, problem.y)
+        held, best = trial.held, trial.fitted(trial.best)
         unseen = [(fit.estimator, problem.X[fit.rows], problem.y[fit.rows]) for fit in held.fits]
         found = explain(best, problem.X, problem.y, scoring=trial.metric, unseen=unseen)
     text = page(trial, data, held, found)
