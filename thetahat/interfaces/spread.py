@@ -88,7 +88,7 @@ def _asked_for(task: str, asked: Sequence[str], option: str) -> dict[str, type]:
     names = _names(task, known)
     chosen = {}
     for each in asked:
-        name = names.get(_plain(each))
+        name = each if each in known else names.get(_plain(each))
         if name is None:
             raise ParameterError(_unknown(each, task, names, option))
         chosen[known[name]._everyday or name] = known[name]
@@ -98,17 +98,19 @@ def _asked_for(task: str, asked: Sequence[str], option: str) -> dict[str, type]:
 def _names(task: str, known: Mapping[str, Any]) -> dict[str, str]:
     """The names of classes by all plain names under which they can be requested."""
     found: dict[str, str] = {}
-    for name in known:  # short forms first: full names, which follow, take precedence
+    for name in known:
         stem = _plain(name)
         for ending in ENDINGS:
             stem = stem.removesuffix(ending) or stem
             found.setdefault(stem, name)
+    found |= {_plain(name): name for name in known}
+    # The usual models take precedence: lasso chooses its penalty by itself, Lasso does not.
     found |= {_plain(kind._everyday): name for name, kind in known.items() if kind._everyday}
     for short, of_tasks in SHORT.items():
         full = of_tasks if isinstance(of_tasks, str) else of_tasks[task]
         if _plain(full) in found:
             found[short] = found[_plain(full)]
-    return found | {_plain(name): name for name in known}
+    return found
 
 
 def _plain(name: str) -> str:

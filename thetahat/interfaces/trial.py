@@ -152,11 +152,14 @@ def try_models(
     order: Asked | None = None,
     test: CheckedTable | None = None,
     time_limit: float = 0.0,
+    thresholds: bool = False,
 ) -> Trial:
     """Look at the rows, then tune, fit and compare the models on the same folds.
 
     With a time limit, the models are tuned on the training rows of every fold, and a stack of them
-    is added if the models were not chosen by the user, or if it was asked for.
+    is added if the models were not chosen by the user, or if it was asked for. If `thresholds` are
+    to be chosen, models are compared by how well they rank the rows, and models without
+    probabilities are left out unless they were asked for.
     """
     order = order or Asked()
     stack = asked is None or STACK in map(str.lower, asked)
@@ -164,6 +167,8 @@ def try_models(
     if scoring is not None:
         require_scoring(scoring, problem.task, problem.y)
     models = pipelines(problem.task, problem.kinds, asked, seed, option)
+    if thresholds and asked is None:
+        models = {name: one for name, one in models.items() if hasattr(one, "predict_proba")}
     if len(models) < 2:
         models = {**_baseline(problem), **models}
     notes: list[str] = []
@@ -175,7 +180,7 @@ def try_models(
     if not splits.are_shuffled:
         console.say(f"folds: {splits.words}")
     if scoring is None:
-        scoring = _metric(problem, table, splits)
+        scoring = _metric(problem, table, splits, thresholds)
     with console.progress("fitting") as progress, warnings.catch_warnings():
         # Warnings of fits come back with their results; one warning per fold is too much here.
         warnings.simplefilter("ignore")
@@ -287,13 +292,15 @@ def _say(findings: Findings, console: Console) -> None:
         console.styled(lines(findings, color=color_wanted(sys.stderr), width=width), aside=True)
 
 
-def _metric(problem: Problem, table: CheckedTable, splits: Splits) -> str:
+def _metric(problem: Problem, table: CheckedTable, splits: Splits, thresholds: bool) -> str:
     """The score by default; rankings need at least two classes in every fold."""
     if problem.task == "regression":
         return "r2"
     held = [] if isinstance(splits.folds, int) else [fold[1] for fold in splits.folds]
     one_class = any((problem.y[rows] == problem.y[rows[0]]).all() for rows in held)
-    return "accuracy" if one_class else suitable_metric(table)
+    if one_class:
+        return "accuracy"
+    return "roc_auc" if thresholds else suitable_metric(table)
 
 
 def _severe(count: int) -> str:

@@ -75,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         order=options.order_asked_for(arguments),
         test=further_rows(problem, arguments),
         time_limit=seconds,
+        thresholds=rule is not None,
     )
     code = INTERRUPTED if trial.unfinished else 0
     decision = None if rule is None else decide(rule, trial.held, problem)

@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         order=options.order_asked_for(arguments),
         time_limit=seconds,
+        thresholds=rule is not None,
     )
     if trial.unfinished and arguments.model:
         raise KeyboardInterrupt
