@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.tuning.inner_folds import N_FOLDS, TrainingRows
+from thetahat.evaluation.tuning.prepared import PreparedColumns
 from thetahat.evaluation.tuning.search_space import Setting
 from thetahat.foundation.types import Array
 
@@ -109,18 +109,22 @@ def halve(
     stop: Stop,
     last: Stop,
     whole: bool = False,
+    prepared: PreparedColumns | None = None,
+    place: Any = None,
 ) -> Halved:
     """Compare the settings in rounds, and choose one.
 
     `stop` is asked before every fit, and `last` before those of the chosen setting in the last
     round. Without any time, the first setting is chosen. `score` gets a fitted model, rows and
     targets. With `whole`, it gets the whole pipeline and rows of X, not the last step and prepared
-    rows.
+    rows. Models that are tuned on the same rows may share their `prepared` columns, under the name
+    `place` of these rows.
     """
     tried = [Tried(setting) for setting in settings]
     rounds = rounds_for(len(rows), len(settings))
     alive, leader, reached_round, complete = tried, tried[0], Round(1, 0, 0), True
-    arena = _Arena(model, rows, score, seed, rounds[-1].rows, whole)
+    shared = PreparedColumns() if prepared is None else prepared
+    arena = _Arena(model, rows, score, seed, rounds[-1].rows, whole, shared, place)
     for each in rounds:
         alive, reached = alive[: each.settings], []
         n_folds = min(each.folds, arena.n_folds(each.rows))
@@ -155,12 +159,14 @@ class _Arena:
         seed: int,
         most: int,
         whole: bool,
+        prepared: PreparedColumns,
+        place: Any,
     ) -> None:
         self._model, self._rows, self._score, self._seed = model, rows, score, seed
         self.most = most
         self._parted = hasattr(model, "steps") and len(model.steps) > 1 and not whole
         self._samples: dict[int, tuple[Array, TrainingRows, list[Any]]] = {}
-        self._prepared: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self._prepared, self._place = prepared, place
         self._classes = np.unique(rows.y) if rows.classifier else None
 
     def n_folds(self, size: int) -> int:
@@ -209,18 +215,13 @@ class _Arena:
 
     def _columns(self, learner: Any, rows: TrainingRows, key: tuple[int, int]) -> tuple[Any, Any]:
         """Training rows and held-out rows of a fold, with their columns prepared."""
-        if key not in self._prepared:
-            train, test = self._sample(key[0])[2][key[1]]
-            seen, held = take_rows(rows.X, train), take_rows(rows.X, test)
-            if self._parted:
-                first = Pipeline(learner.steps[:-1])
-                seen, held = first.fit_transform(seen, rows.y[train]), first.transform(held)
-            self._prepared[key] = seen, held
-        return self._prepared[key]
+        train, test = self._sample(key[0])[2][key[1]]
+        if self._parted:
+            return self._prepared.of(learner, rows.X, rows.y, (train, test), (self._place, key))
+        return take_rows(rows.X, train), take_rows(rows.X, test)
 
     def _sample(self, size: int) -> tuple[Array, TrainingRows, list[Any]]:
         if size not in self._samples:
-            self._prepared.clear()  # rows of earlier rounds are not needed again
             numbers = self._rows.sample(size, self._seed)
             rows = self._rows.take(numbers)
             self._samples[size] = numbers, rows, rows.folds(self._seed)

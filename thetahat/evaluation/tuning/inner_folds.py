@@ -69,19 +69,28 @@ class TrainingRows:
                 split = TimeSeriesSplit(n_folds).split(by_time)
                 found = [(by_time[train], by_time[test]) for train, test in split][::-1]
                 return [fold for fold in found if self._usable(fold)]
-            if self.groups is not None:
-                n_folds = min(n_folds, np.unique(self.groups).size)
-            return folds_of(
-                n_folds,
-                self.y,
-                self.y,
-                classifier=self.classifier,
-                groups=self.groups,
-                random_state=seed,
-            )
+            if self.groups is None:
+                return _shuffled(self.y, n_folds, self.classifier, seed)
+            # Groups are split by the label of their first row, which is much faster than
+            # scikit-learn's stratified folds of groups where most groups have one row.
+            _, first, group = np.unique(self.groups, return_index=True, return_inverse=True)
+            n_folds = min(n_folds, first.size)
+            split = _shuffled(self.y[first], n_folds, self.classifier, seed)
+            held = np.empty(first.size, dtype=np.intp)
+            for number, (_, test) in enumerate(split):
+                held[test] = number
+            of_row = held[group]
+            found = [
+                (np.flatnonzero(of_row != k), np.flatnonzero(of_row == k)) for k in range(n_folds)
+            ]
+            return [fold for fold in found if self._usable(fold)]
         except (DataError, ValueError):
             return []
 
     def _usable(self, fold: Fold) -> bool:
         labels = self.y[fold[0]]
         return not self.classifier or bool((labels != labels[:1]).any())
+
+
+def _shuffled(y: Array, n_folds: int, classifier: bool, seed: int) -> list[Fold]:
+    return folds_of(n_folds, y, y, classifier=classifier, random_state=seed)

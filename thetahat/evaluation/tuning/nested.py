@@ -24,6 +24,7 @@ from thetahat.evaluation.folds import Fold
 from thetahat.evaluation.metrics import scorers_for
 from thetahat.evaluation.tuning.halving import SETTINGS, outputs_of
 from thetahat.evaluation.tuning.inner_folds import TrainingRows
+from thetahat.evaluation.tuning.prepared import PreparedColumns
 from thetahat.evaluation.tuning.search_space import Setting, settings_of, space_of
 from thetahat.evaluation.tuning.stack import MOST_MEMBERS, best_members, stacked
 from thetahat.evaluation.tuning.stack import NAME as STACK
@@ -59,6 +60,7 @@ class NestedTuning:
         self.folds, self.seed = folds, seed
         self.fits: dict[tuple[str, int], TunedFit] = {}
         self.stopped = Event()
+        self._prepared = PreparedColumns()
         random = np.random.default_rng(seed)
         self.settings: dict[str, list[Setting]] = {}
         for name, model in models.items():
@@ -88,6 +90,8 @@ class NestedTuning:
             self.shares[name],
             seed=self.seed,
             stop=self.stopped.is_set,
+            prepared=self._prepared,
+            place=number,
         )
         self.fits[name, number] = found
         return found.model

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from thetahat.evaluation.tuning.halving import rounds_for
 from thetahat.evaluation.tuning.inner_folds import N_FOLDS, TrainingRows
@@ -58,9 +59,15 @@ class Pace:
     seconds: float
     rows: int
     power: float
+    preparing: float = 0.0
+    """The part of them for preparing the columns, which searches share."""
 
     def __call__(self, rows: float) -> float:
         return float(self.seconds * (rows / self.rows) ** self.power)
+
+    def of_search(self, rows: float) -> float:
+        """The seconds of a fit whose columns are prepared already."""
+        return (1 - self.preparing) * self(rows)
 
 
 def plan_times(
@@ -92,7 +99,7 @@ def plan_times(
         while kept > NEVER_SAMPLED and paces[name](kept) > FOR_FITTING * each:
             kept //= 2
         last, fit = rounds_for(n_train, 1)[0], paces[name](kept)
-        round_of_chosen = last.folds * paces[name](last.rows)
+        round_of_chosen = last.folds * paces[name].of_search(last.rows)
         has_last = fit + round_of_chosen <= FOR_FITTING * each
         seconds = max(0.0, each - fit - has_last * round_of_chosen)
         shares[name] = Share(seconds, None if kept == n_train else kept, has_last)
@@ -105,7 +112,7 @@ def _search_seconds(pace: Pace, n_train: int, n_settings: int) -> float:
     folds_before: dict[int, int] = {}
     for each in rounds_for(n_train, n_settings):
         new = each.folds - folds_before.get(each.rows, 0)
-        total += each.settings * new * pace(each.rows * (N_FOLDS - 1) / N_FOLDS)
+        total += each.settings * new * pace.of_search(each.rows * (N_FOLDS - 1) / N_FOLDS)
         folds_before[each.rows] = each.folds
     return total
 
@@ -122,28 +129,43 @@ def _paces(models: Mapping[str, Any], rows: TrainingRows, seed: int) -> dict[str
     found, spent, waited = {}, 0.0, 0.0
     for name, times in map_as_available(lambda name: _times(models[name], samples), iter(models)):
         if isinstance(times, Failure):  # it fails again in its fit, with a better message
-            times = [1e-3], 1e-3, 1e-3
-        own, thread, clock = times
-        spent, waited = spent + thread, waited + clock
-        power = log(own[-1] / own[0]) / log(STEP) if len(own) > 1 else 1.0
-        found[name] = Pace(own[-1], large, float(np.clip(power, 1.0, 2.0)))
+            times = _Times([1e-3], [0.0], 1e-3, 1e-3)
+        spent, waited = spent + times.thread, waited + times.clock
+        whole = [fit + prepare for fit, prepare in zip(times.fits, times.preparing, strict=True)]
+        power = log(whole[-1] / whole[0]) / log(STEP) if len(whole) > 1 else 1.0
+        share = times.preparing[-1] / whole[-1]
+        found[name] = Pace(whole[-1], large, float(np.clip(power, 1.0, 2.0)), share)
     slower = max(1.0, waited / spent)
     return {name: replace(pace, seconds=slower * pace.seconds) for name, pace in found.items()}
 
 
-def _times(model: Any, samples: list[TrainingRows]) -> tuple[list[float], float, float]:
-    """Seconds of each sample after the first; of the thread in all, and of the clock in all.
+@dataclass(frozen=True)
+class _Times:
+    """Seconds of the fits of a model to samples."""
 
-    The first fit may load modules, so it is not counted.
-    """
-    own, began, begun = [], 0.0, 0.0
+    fits: list[float]
+    preparing: list[float]
+    thread: float
+    clock: float
+
+
+def _times(model: Any, samples: list[TrainingRows]) -> _Times:
+    """Seconds for each sample after the first, which may load modules and is not counted."""
+    fits, preparing, began, begun = [], [], 0.0, 0.0
     for place, sample in enumerate(samples):
         if place == 1:
             began, begun = time.thread_time(), time.perf_counter()
+        learner, X = clone(model), sample.X
         start = time.thread_time()
-        learner = clone(model).fit(sample.X, sample.y)
+        if hasattr(learner, "steps") and len(learner.steps) > 1:
+            X = Pipeline(learner.steps[:-1]).fit_transform(X, sample.y)
+            learner = learner.steps[-1][1]
+        prepared = time.thread_time()
+        learner.fit(X, sample.y)
         fitted = time.thread_time()
-        learner.predict(sample.X)
+        learner.predict(X)
         predicted = time.thread_time()
-        own.append(max(1e-6, fitted - start + (predicted - fitted) / (N_FOLDS - 1)))
-    return own[1:], max(1e-6, time.thread_time() - began), time.perf_counter() - begun
+        preparing.append(prepared - start)
+        fits.append(max(1e-6, fitted - prepared + (predicted - fitted) / (N_FOLDS - 1)))
+    thread = max(1e-6, time.thread_time() - began)
+    return _Times(fits[1:], preparing[1:], thread, time.perf_counter() - begun)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from thetahat.evaluation.cross_fitting import Scorer, accuracy_scorer
 from thetahat.evaluation.tuning.halving import Halved, Stop, halve, until
 from thetahat.evaluation.tuning.inner_folds import TrainingRows
+from thetahat.evaluation.tuning.prepared import PreparedColumns
 from thetahat.evaluation.tuning.search_space import Setting
 from thetahat.evaluation.tuning.time_plan import Share
 
@@ -41,14 +42,30 @@ def tuned_fit(
     *,
     seed: int,
     stop: Stop,
+    prepared: PreparedColumns | None = None,
+    place: Any = None,
 ) -> TunedFit:
-    """Choose a setting by successive halving, and fit the model with it, as its share allows."""
+    """Choose a setting by successive halving, and fit the model with it, as its share allows.
+
+    `prepared` and `place` as in `halve`.
+    """
     begun = time.monotonic()
     ended: Stop = until(begun + share.seconds, stop)
     # Scorers of scikit-learn need predictions only; others may look at the rows.
     whole = not (hasattr(scorer, "_score_func") or scorer is accuracy_scorer)
     last = stop if share.has_last_round else ended
-    found = halve(model, rows, settings, scorer, seed=seed, stop=ended, last=last, whole=whole)
+    found = halve(
+        model,
+        rows,
+        settings,
+        scorer,
+        seed=seed,
+        stop=ended,
+        last=last,
+        whole=whole,
+        prepared=prepared,
+        place=place,
+    )
     used = rows if share.rows is None else rows.take(rows.sample(share.rows, seed))
     fitted = clone(model).set_params(**found.chosen.setting).fit(used.X, used.y)
     return TunedFit(fitted, found, len(used), time.monotonic() - begun)
