@@ -70,7 +70,7 @@ class TestNames:
 
 
 class TestTuned:
-    def test_stack_settings_and_file(self, capsys, houses_csv, tmp_path):
+    def test_stack_and_settings(self, capsys, houses_csv):
         argv = [houses_csv, "-t", "price", "--cv", 2, "--time-limit", "1000s"]
         models = ["--models", "ridge,KNN,stack"]
         code, out, _ = run(capsys, "compare", *argv, *models, "--json", "-q")
@@ -82,12 +82,9 @@ class TestTuned:
         assert len(found["nearest neighbours"]["settings"]) == 2
         assert data["unfinished"] == []
 
-    def test_a_saved_stack_predicts_new_rows(self, capsys, houses, houses_csv, tmp_path):
-        from thetahat.interfaces.commands import fit
-
+    def test_a_tuned_model_is_saved(self, capsys, houses, houses_csv, tmp_path):
         path, target = tmp_path / "price.theta", tmp_path / "out.csv"
         argv = ["fit", houses_csv, "-t", "price", "--cv", 2, "-o", path, "--time-limit", "1000"]
-        assert fit.NOTHING_LEARNT == 3
         code, out, _ = run(capsys, *argv, "--model", "knn")
         assert code == 0
         assert "nearest neighbours" in out
@@ -107,6 +104,12 @@ class TestTuned:
             code, out, err = run(capsys, *argv, *further, "--time-limit", 1000)
             assert code == 0, err
             assert json.loads(out)["best"] == "nearest neighbours"
+
+    def test_a_stack_needs_tuning(self, capsys, houses_csv):
+        argv = ["compare", houses_csv, "-t", "price", "--models", "ridge,Stack"]
+        code, out, err = run(capsys, *argv)
+        assert (code, out) == (1, "")
+        assert "needs a --time-limit above 0" in err
 
     @pytest.mark.parametrize("limit", ["soon", "-1", "5 days"])
     def test_refused_limits(self, capsys, houses_csv, limit):

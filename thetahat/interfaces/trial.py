@@ -19,7 +19,8 @@ from thetahat.evaluation.findings.finding import Findings, by_severity
 from thetahat.evaluation.findings.table import CheckedTable
 from thetahat.evaluation.folds import folds_of
 from thetahat.evaluation.tuning.nested import NestedTuning
-from thetahat.foundation.errors import DataError
+from thetahat.evaluation.tuning.stack import NAME as NAME_OF_STACK
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.interfaces.afterwards import afterwards
 from thetahat.interfaces.console import Console, color_wanted
 from thetahat.interfaces.findings import findings_of, group_of, lines, table_of, with_remark
@@ -73,6 +74,11 @@ class Trial:
         if self.tuning is not None:
             return self.tuning.final_model(name)
         return self.models[name].fit(self.problem.X, self.problem.y)
+
+    @property
+    def stack(self) -> str:
+        """The name of the stack, if there is one; "" otherwise."""
+        return NAME_OF_STACK if NAME_OF_STACK in self.comparison.evaluations else ""
 
     def settings(self, name: str) -> list[dict[str, str]]:
         """The setting of a model that each fold has chosen, as text; empty without tuning."""
@@ -163,6 +169,10 @@ def try_models(
     """
     order = order or Asked()
     stack = asked is None or STACK in map(str.lower, asked)
+    if asked is not None and stack and not time_limit:
+        raise ParameterError(
+            f"{option} {STACK}: a stack combines tuned models, so it needs a --time-limit above 0."
+        )
     asked = [name for name in asked if name.lower() != STACK] if asked else None
     if scoring is not None:
         require_scoring(scoring, problem.task, problem.y)

@@ -130,8 +130,7 @@ class TestTimePlan:
         assert short["boosted"].seconds < 1 < long["boosted"].seconds
         assert long["mean"].seconds < long["boosted"].seconds
         assert list(long) == ["mean", "boosted"]  # the shortest fits first
-        assert not short["boosted"].has_last_round
-        assert long["boosted"].has_last_round
+        assert long["boosted"].seconds < long["boosted"].for_last_round
 
     def test_only_large_tables_are_sampled(self):
         assert self.plan(0.001)["boosted"].rows is None

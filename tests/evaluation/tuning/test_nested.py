@@ -68,6 +68,22 @@ def test_a_fold_never_sees_its_held_out_rows(by):
         assert not seen & set(test.tolist())
 
 
+def test_the_final_stack_is_fitted_to_all_rows():
+    X, y = table(90)
+    models = {"line": th.LogisticRegression(), "neighbours": th.KNeighborsClassifier()}
+    folds = folds_of(3, X, y, classifier=True)
+    tuning = NestedTuning(models, X, y, folds, scoring="accuracy", limit=LONG)
+    for name in models:
+        for number in range(3):
+            tuning.fit(name, number)
+    assert tuning.can_stack()
+    final = tuning.final_model(STACK)
+    assert (final.predict(X) == y).mean() > 0.8
+    (line,) = [each for each in final.estimators_ if hasattr(each, "coef_")]
+    alone = th.LogisticRegression(**tuning.setting("line")).fit(X, y)
+    np.testing.assert_array_equal(line.coef_, alone.coef_)
+
+
 def test_noise_does_not_look_like_signal():
     """The best of 16 settings on noise looks good in the search, but not on the held-out rows."""
     random = np.random.default_rng(0)

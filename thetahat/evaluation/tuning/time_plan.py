@@ -36,6 +36,8 @@ USED = 0.75
 """Part of the time limit that is planned for; the rest is for the stack and what takes longer."""
 FOR_FITTING = 0.6
 """Largest part of a share that the fit with the chosen setting may take."""
+SLACK = 2.0
+"""How much longer than estimated a model may take, if that is less than an equal share."""
 NEVER_SAMPLED = 10_000
 """Up to this number of rows, models are fitted to all of them."""
 
@@ -48,8 +50,8 @@ class Share:
     """For trying settings."""
     rows: int | None = None
     """Number of training rows of the fit with the chosen setting; None for all of them."""
-    has_last_round: bool = True
-    """Whether there is time to try the chosen setting in the last round in any case."""
+    for_last_round: float = inf
+    """For trying settings and then the chosen one in the last round."""
 
 
 @dataclass(frozen=True)
@@ -89,20 +91,20 @@ def plan_times(
         for name in models
     }
     ordered = sorted(models, key=lambda name: needs[name])
-    spare = max(1.0, left / max(sum(needs.values()), 1e-9))
+    spare = max(SLACK, left / max(sum(needs.values()), 1e-9))
     shares = {}
     for place, name in enumerate(ordered):
         granted = min(needs[name] * spare, max(0.0, left) / (len(ordered) - place))
-        left -= granted
+        left -= min(granted, needs[name])
         each = granted / n_folds
         kept = n_train
         while kept > NEVER_SAMPLED and paces[name](kept) > FOR_FITTING * each:
             kept //= 2
         last, fit = rounds_for(n_train, 1)[0], paces[name](kept)
-        round_of_chosen = last.folds * paces[name].of_search(last.rows)
-        has_last = fit + round_of_chosen <= FOR_FITTING * each
-        seconds = max(0.0, each - fit - has_last * round_of_chosen)
-        shares[name] = Share(seconds, None if kept == n_train else kept, has_last)
+        of_chosen = last.folds * paces[name].of_search(last.rows)
+        both = max(0.0, each - fit)
+        seconds = both - of_chosen if fit + of_chosen <= FOR_FITTING * each else both
+        shares[name] = Share(seconds, None if kept == n_train else kept, both)
     return shares
 
 

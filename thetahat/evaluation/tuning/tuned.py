@@ -53,7 +53,7 @@ def tuned_fit(
     ended: Stop = until(begun + share.seconds, stop)
     # Scorers of scikit-learn need predictions only; others may look at the rows.
     whole = not (hasattr(scorer, "_score_func") or scorer is accuracy_scorer)
-    last = stop if share.has_last_round else ended
+    last = until(begun + share.for_last_round, stop)
     found = halve(
         model,
         rows,

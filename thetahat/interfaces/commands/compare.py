@@ -11,8 +11,6 @@ from typing import Any
 from thetahat.interfaces.commands import options
 from thetahat.interfaces.console import Console
 
-INTERRUPTED = 130
-
 
 def add(commands: Any) -> None:
     """Add the command and its options."""
@@ -77,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         time_limit=seconds,
         thresholds=rule is not None,
     )
-    code = INTERRUPTED if trial.unfinished else 0
+    code = options.INTERRUPTED if trial.unfinished else 0
     decision = None if rule is None else decide(rule, trial.held, problem)
     for note in trial.notes:
         console.say(f"note: {note}")

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the table, choose a model, fit and save it, and return the exit code."""
     from thetahat.evaluation.tuning.time_limit import seconds_of
     from thetahat.foundation.atomic_file import require_place
-    from thetahat.interfaces.commands.compare import INTERRUPTED, read_problem
+    from thetahat.interfaces.commands.compare import read_problem
     from thetahat.interfaces.threshold import NOTE, decide, decided, rule_of
     from thetahat.interfaces.trial import try_models
     from thetahat.persistence.model_file import save
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = trial.best
     if arguments.model:
         names = sorted(trial.models, key=lambda name: name.startswith("always"))
-        chosen = names[0]
+        chosen = trial.stack if trial.stack and arguments.model.lower() == "stack" else names[0]
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     learnt = not constant or (bool(arguments.model) and chosen.startswith("always"))
     code = 0 if learnt else NOTHING_LEARNT
     if trial.unfinished:
-        code = INTERRUPTED
+        code = options.INTERRUPTED
     if constant:
         console.warn(
             f"nothing was learnt: {chosen} predicts the same for every row, so {arguments.output} "
