@@ -124,6 +124,7 @@ class TestStackFile:
     def test_saved_and_loaded(self, houses, tmp_path):
         """A stack of pipelines predicts the same from its file, and keeps the order of words."""
         from thetahat.evaluation.tuning.stack import stacked
+        from thetahat.interfaces.explanation import explain
         from thetahat.interfaces.prediction import UnknownValues, predicted
         from thetahat.interfaces.problem import pose
 
@@ -141,6 +142,8 @@ class TestStackFile:
         new = predicted(loaded, iter([houses]), problem.kinds, {}, UnknownValues(), "sold")
         shares = next(new)["P(yes)"].to_numpy()
         np.testing.assert_allclose(shares, model.predict_proba(problem.X)[:, 1], rtol=1e-12)
+        found = explain(loaded, problem.X, problem.y, scoring="accuracy")
+        assert next(iter(found.importances.intervals)) == "price"
 
 
 class TestProgress:
