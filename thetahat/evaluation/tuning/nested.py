@@ -8,6 +8,7 @@ alone. The score is therefore that of the whole procedure: tune, choose, fit.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -38,6 +39,7 @@ from thetahat.models.ensemble.combination.stacking_regressor import StackingRegr
 class NestedTuning:
     """Fits models for `cross_fit`: tunes each on the training rows of the fold, within its share.
 
+    After the time limit, models that are left are fitted as they are.
     `order` is the time of every row if later rows are predicted from earlier ones.
     """
 
@@ -59,7 +61,7 @@ class NestedTuning:
         self.rows = TrainingRows(X, np.asarray(y), is_classifier(first), groups, order)
         self.folds, self.seed = folds, seed
         self.fits: dict[tuple[str, int], TunedFit] = {}
-        self.stopped = Event()
+        self.stopped, self._deadline = Event(), time.monotonic() + limit
         self._prepared = PreparedColumns()
         random = np.random.default_rng(seed)
         self.settings: dict[str, list[Setting]] = {}
@@ -89,7 +91,7 @@ class NestedTuning:
             self._scorers[name],
             self.shares[name],
             seed=self.seed,
-            stop=self.stopped.is_set,
+            stop=lambda: self.stopped.is_set() or time.monotonic() > self._deadline,
             prepared=self._prepared,
             place=number,
         )
