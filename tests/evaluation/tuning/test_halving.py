@@ -123,7 +123,7 @@ class TestTimePlan:
     def plan(self, limit, n_train=160):
         models = {"mean": th.ConstantRegressor(), "boosted": th.HistGradientBoostingRegressor()}
         counts = {"mean": 1, "boosted": 18}
-        return plan_times(models, counts, rows_of(200), n_train, 5, limit, 0)
+        return plan_times(models, counts, rows_of(200), n_train, n_train // 4, 5, limit, 0)
 
     def test_more_time_gives_larger_shares(self):
         short, long = self.plan(0.001), self.plan(1000.0)

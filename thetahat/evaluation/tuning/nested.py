@@ -75,6 +75,7 @@ class NestedTuning:
             {name: len(found) for name, found in self.settings.items()},
             self.rows,
             self.n_train,
+            max(len(test) for _, test in folds),
             len(folds),
             limit,
             seed,
