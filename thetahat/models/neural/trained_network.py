@@ -96,12 +96,6 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         "n_iter_no_change": 5,
     }
     _everyday_unit_target = True
-    _search_space = {  # noqa: RUF012
-        "hidden_layer_sizes": ((20,), (50,), (100,), (50, 50)),
-        "alpha": (1e-5, 1e-3, 0.03, 0.3, 3.0),
-        "learning_rate_init": (0.001, 0.002, 0.005, 0.01),
-        "max_iter": (30, 60, 150),
-    }
 
     loss: Any
     t_: int
