@@ -21,7 +21,7 @@ from thetahat.catalog import estimators
 from thetahat.foundation.errors import ParameterError
 from thetahat.models.preprocessing.table_vectorizer import TableVectorizer
 
-SHORT = {
+SHORT: dict[str, str | dict[str, str]] = {
     "bayes": "naive Bayes",
     "boosting": "boosted trees",
     "forest": "random forest",

@@ -168,16 +168,15 @@ class NestedTuning:
     def _members(self, number: int) -> list[str]:
         """The best models of a fold by their searches, whose outputs are for the same rows."""
         searches = {name: self.fits[name, number].search for name in self.models}
-        known = {name: found for name, found in searches.items() if found.outputs is not None}
-        most = max((len(found.outputs) for found in known.values()), default=0)
-        same = {name: found for name, found in known.items() if len(found.outputs) == most}
-        chosen = best_members(
-            {name: found.score for name, found in same.items()},
-            {name: found.outputs for name, found in same.items()},
-        )
+        known = {
+            name: found.outputs for name, found in searches.items() if found.outputs is not None
+        }
+        most = max(map(len, known.values()), default=0)
+        same = {name: outputs for name, outputs in known.items() if len(outputs) == most}
+        chosen = best_members({name: searches[name].score for name in same}, same)
         train = self.folds[number][0]
         if chosen and self.rows.classifier:
-            held = self.rows.y[train[same[chosen[0]].held]]
+            held = self.rows.y[train[searches[chosen[0]].held]]
             if np.unique(held).size < np.unique(self.rows.y[train]).size:
                 return []
         return chosen

@@ -42,11 +42,10 @@ def stacked(
     return stack
 
 
-def best_members(scores: Mapping[str, float], known: Mapping[str, Array | None]) -> list[str]:
+def best_members(scores: Mapping[str, float], outputs: Mapping[str, Array]) -> list[str]:
     """The members of a stack: the best models whose out-of-fold outputs are known and differ."""
     ranked = sorted(
-        (name for name in scores if np.isfinite(scores[name]) and known.get(name) is not None),
-        key=lambda name: -scores[name],
+        (name for name in outputs if np.isfinite(scores[name])), key=lambda name: -scores[name]
     )
-    varied = [name for name in ranked if np.ptp(known[name], axis=0).max() > 0]
+    varied = [name for name in ranked if np.ptp(outputs[name], axis=0).max() > 0]
     return varied[:MOST_MEMBERS]
