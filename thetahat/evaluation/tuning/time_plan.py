@@ -13,7 +13,7 @@ themselves: then the result does not depend on the speed of the machine.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, log
 from typing import Any
@@ -65,7 +65,7 @@ class Law:
     power: float
 
     @classmethod
-    def of(cls, times: list[float], rows: int) -> Law:
+    def of(cls, times: Sequence[float], rows: int) -> Law:
         """From the seconds of one sample, or of two, the second `STEP` times as large."""
         power = log(max(times[-1], 1e-6) / max(times[0], 1e-6)) / log(STEP)
         return cls(times[-1], rows, float(np.clip(power, 1.0, 2.0)))
@@ -160,8 +160,8 @@ def _paces(models: Mapping[str, Any], rows: TrainingRows, seed: int) -> dict[str
         if isinstance(times, Failure):  # it fails again in its fit, with a better message
             times = _Times([[1e-3] * 3], 1e-3, 1e-3)
         spent, waited = spent + times.thread, waited + times.clock
-        laws = [Law.of(list(each), large) for each in zip(*times.parts, strict=True)]
-        found[name] = Pace(*laws)
+        prepare, fit, predict = zip(*times.parts, strict=True)
+        found[name] = Pace(Law.of(prepare, large), Law.of(fit, large), Law.of(predict, large))
     slower = max(1.0, waited / spent)
     return {name: replace(pace, slower=slower) for name, pace in found.items()}
 
