@@ -34,6 +34,7 @@ from thetahat.evaluation.resampling.resampled_bias_variance import resampled_bia
 from thetahat.evaluation.search import search as search
 from thetahat.evaluation import statistics as statistics
 from thetahat.evaluation.tree_pruning.prune import prune as prune
+from thetahat.evaluation.tuning.tune import tune as tune
 from thetahat.foundation.config import config as config
 from thetahat.mathematics import activations as activations
 from thetahat.mathematics import autodiff as autodiff
@@ -535,6 +536,7 @@ __all__ = [
     "to_onnx",
     "tree_regions",
     "trustworthiness",
+    "tune",
     "unpatch_sklearn",
     "unstandardize",
     "validation_curve",

@@ -25,6 +25,7 @@ from thetahat.evaluation.resampling.bootstrap_result import BootstrapResult as B
 from thetahat.evaluation.resampling.resampled_bias_variance import ResampledBiasVariance as ResampledBiasVariance
 from thetahat.evaluation.search import Search as Search
 from thetahat.evaluation.tree_pruning.pruning import Pruning as Pruning
+from thetahat.evaluation.tuning.tune import Tuning as Tuning
 from thetahat.mathematics.distributions.gaussian.normal_fit import NormalFit as NormalFit
 from thetahat.mathematics.kernels.mercer import MercerCheck as MercerCheck
 from thetahat.mathematics.lowrank.approximation import LowRank as LowRank
@@ -92,4 +93,5 @@ __all__ = [
     "Taxonomy",
     "Threshold",
     "TreeRegions",
+    "Tuning",
 ]

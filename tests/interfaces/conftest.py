@@ -11,6 +11,12 @@ def width(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
 
 
+@pytest.fixture(autouse=True)
+def untuned(monkeypatch):
+    """Models are tuned where a test asks for it."""
+    monkeypatch.setattr("thetahat.interfaces.commands.options.TIME_LIMIT", "0")
+
+
 def with_gaps(values, share, random):
     gaps = random.random(len(values)) < share
     return [None if gap else each for each, gap in zip(values, gaps, strict=True)]

@@ -143,6 +143,8 @@ class Estimator(BaseEstimator):
     """Short name among the models that are tried first on a new table; None if not among them."""
     _everyday_params: ClassVar[dict[str, Any]] = {}
     """Parameters for such a trial that keep the fit fast for tables of any length."""
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {}
+    """Values of parameters that are worth trying on a new table, by the name of the parameter."""
     _everyday_unit_target: ClassVar[bool] = False
     """Whether the target is standardised in such a trial, because the steps of the solver suit a
     target of mean 0 and standard deviation 1."""

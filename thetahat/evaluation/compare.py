@@ -15,15 +15,18 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
-from thetahat.evaluation.folds import targets_of
+from thetahat.evaluation.folds import folds_of, targets_of
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
+from thetahat.evaluation.sampling.design import are_in_time
 from thetahat.evaluation.sampling.margins import margin_of
 from thetahat.evaluation.statistics.outcome import HypothesisTest
 from thetahat.evaluation.statistics.ranks import friedman, nemenyi
+from thetahat.evaluation.tuning.nested import NestedTuning
+from thetahat.evaluation.tuning.time_limit import seconds_of
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.drawing import draws
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import CapabilityError, ParameterError
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,8 @@ def compare(
     sample_weight: Any = None,
     random_state: Any = 0,
     progress: bool | Progress = False,
+    time_limit: float | str | None = None,
+    stack: bool = False,
 ) -> Comparison:
     """Evaluate several models on the same folds, and test which differ.
 
@@ -183,6 +188,17 @@ def compare(
         The largest difference of two scores that counts as practically equal: a number in the unit
         of the metric, or a percentage of the better score. A larger value calls more pairs
         practically equal. Choose it by what a difference is worth, before you see the scores.
+    time_limit : float or str, optional
+        Time for tuning the models: a number of seconds, or "90s", "5m", "1h". Every model that
+        declares values of its parameters that are worth trying is then tuned, as by `tune`, on the
+        training rows of every fold (nested evaluation). Held-out rows are never used for tuning, so
+        the scores are those of the whole procedure. The limit is divided among the models by the
+        time that they need; a model that is too slow for its share is fitted to a sample of the
+        rows. By default, and with 0, nothing is tuned. Row weights cannot be used then.
+    stack : bool, default=False
+        Whether to add a stack of up to four models, "stack of the best". In every fold, its members
+        and their weights are chosen by the predictions of the searches on the training rows. Needs
+        a `time_limit`, and at least two models that give probabilities or numbers.
 
     Returns
     -------
@@ -198,35 +214,80 @@ def compare(
     """
     require_level(level)
     margin_of(margin, 1.0)
-    if not isinstance(models, Mapping):
-        raise ParameterError(
-            f"compare: models is a {type(models).__name__}. Give a dict of models by name, such as "
-            '{"plain": LinearRegression(), "shrunk": Ridge()}.'
-        )
+    _require_models(models)
     check_value(test, one_of(*TESTS), "test", "compare")
-    if len(models) < 2:
-        raise ParameterError(
-            f"compare: {len(models)} model{'s' * (len(models) != 1)} given. Give at least two."
-        )
     if test == "5x2cv":
         kind = RepeatedKFold
         if all(is_classifier(model) for model in models.values()):
             kind = RepeatedStratifiedKFold
         cv = kind(n_splits=2, n_repeats=5, random_state=random_state)
-    found = evaluate_all(
+    seconds = 0.0 if time_limit is None else seconds_of(time_limit)
+    tuning = None
+    if seconds:
+        tuning = _nested(models, X, y, cv, scoring, groups, sample_weight, random_state, seconds)
+    elif stack:
+        raise ParameterError(
+            'compare: stack=True needs a time limit for tuning the models. Give time_limit="5m", '
+            "or add a StackingClassifier or StackingRegressor to the models."
+        )
+    return compared(
         models,
         X,
         y,
         cv=cv,
         scoring=scoring,
-        interval=interval,
+        test=test,
         level=level,
+        interval=interval,
+        margin=margin,
         groups=groups,
         sample_weight=sample_weight,
         random_state=random_state,
-        keep_models=False,
         progress=progress,
+        tuning=tuning,
+        stack=stack,
     )
+
+
+def compared(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    cv: Any,
+    scoring: Any,
+    groups: Any,
+    random_state: Any,
+    progress: bool | Progress,
+    margin: float | str = "1%",
+    test: str = "auto",
+    level: float = 0.95,
+    interval: str = "auto",
+    sample_weight: Any = None,
+    tuning: NestedTuning | None = None,
+    stack: bool = False,
+    stopped: list[str] | None = None,
+) -> Comparison:
+    """Compare models, tuned by `tuning` if it is given; `stopped` as in `cross_fit`.
+
+    If all models but one were stopped, the interrupt is raised again.
+    """
+    options = {
+        "cv": cv if tuning is None else tuning.folds,
+        "scoring": scoring,
+        "interval": interval,
+        "level": level,
+        "groups": groups,
+        "sample_weight": sample_weight,
+        "random_state": random_state,
+        "keep_models": False,
+    }
+    if tuning is None:
+        found = evaluate_all(models, X, y, progress=progress, stopped=stopped, **options)
+    else:
+        found = tuning.evaluated(X, y, options, stack=stack, progress=progress, stopped=stopped)
+    if len(found) < 2:
+        raise KeyboardInterrupt
     metric = next(iter(next(iter(found.values())).scores))
     ranked = sorted(found, key=lambda name: -found[name].scores[metric].mean())
     evaluations = {name: found[name] for name in ranked}
@@ -235,3 +296,48 @@ def compare(
         list(combinations(ranked, 2)), evaluations, metric, targets, test, level, margin
     )
     return Comparison(metric, evaluations, pairs, level)
+
+
+def _require_models(models: Any) -> None:
+    if not isinstance(models, Mapping):
+        raise ParameterError(
+            f"compare: models is a {type(models).__name__}. Give a dict of models by name, such as "
+            '{"plain": LinearRegression(), "shrunk": Ridge()}.'
+        )
+    if len(models) < 2:
+        raise ParameterError(
+            f"compare: {len(models)} model{'s' * (len(models) != 1)} given. Give at least two."
+        )
+
+
+def _nested(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    cv: Any,
+    scoring: Any,
+    groups: Any,
+    sample_weight: Any,
+    random_state: Any,
+    seconds: float,
+) -> NestedTuning:
+    """The tuning of the models on the training rows of every fold."""
+    if sample_weight is not None:
+        raise CapabilityError(
+            "compare: models are tuned without row weights, so time_limit and sample_weight cannot "
+            "be given together. Leave one of them out."
+        )
+    y, targets = targets_of(X, y, "compare", several=False, models=models.values())
+    classify = all(is_classifier(model) for model in models.values())
+    folds = folds_of(cv, X, y, classifier=classify, groups=groups, random_state=random_state)
+    return NestedTuning(
+        models,
+        X,
+        targets,
+        folds,
+        scoring=scoring,
+        limit=seconds,
+        groups=None if groups is None else np.asarray(groups),
+        order=np.arange(len(targets)) if are_in_time(folds) else None,
+        seed=random_state if isinstance(random_state, int) else 0,
+    )

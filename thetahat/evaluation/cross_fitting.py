@@ -31,6 +31,8 @@ from thetahat.foundation.types import Array
 
 Scorer = Callable[..., Any]
 Progress = Callable[[int, int, str], None]
+Fitter = Callable[[str, int], Any]
+"""Fits the model of a name on the training rows of the fold of a number."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ def cross_fit(
     keep: bool = False,
     progress: Progress | None = None,
     failed: dict[str, Exception] | None = None,
+    fitter: Fitter | None = None,
+    stopped: list[str] | None = None,
 ) -> list[FoldFit]:
     """Fit every model on every fold; results in the order of the models and the folds.
 
@@ -75,32 +79,44 @@ def cross_fit(
 
     An error ends all fits. If `failed` is given, it receives the error of the first fold of each
     model that fails; the other models go on, and the results lack the models that failed.
+
+    With a `fitter`, the models are fitted by it, one model after the other, instead of as clones.
+    If `stopped` is given, an interrupt (Ctrl-C) ends the fits, and the list receives the names of
+    the models that lack folds; the results hold the others.
     """
-    work = _FoldWork(models, X, y, folds, scorers, sample_weight, keep, units, names or {})
+    work = _FoldWork(models, X, y, folds, scorers, sample_weight, keep, units, names or {}, fitter)
     seconds: dict[str, float] = {}
     fits: dict[tuple[str, int], FoldFit] = {}
     failures: dict[int, Exception] = {}
     broken: dict[str, tuple[int, Exception]] = {}
     tasks = _longest_first(list(models), len(folds), seconds)
+    if fitter is not None:  # whole models first, which an interrupt keeps
+        tasks = iter([(name, number) for name in models for number in range(len(folds))])
     worth_doing = (task for task in tasks if task[0] not in broken)
-    for (name, number), fit in map_as_available(
-        work, takewhile(lambda _: not failures, worth_doing)
-    ):
-        if isinstance(fit, Failure):
-            if failed is None:
-                failures[number] = fit.error
-            elif name not in broken or number < broken[name][0]:
-                broken[name] = number, fit.error
-            continue
-        fits[name, number] = fit
-        seconds[name] = fit.fit_seconds + fit.predict_seconds
-        if progress is not None:
-            progress(len(fits), len(models) * len(folds), name)
+    try:
+        for (name, number), fit in map_as_available(
+            work, takewhile(lambda _: not failures, worth_doing)
+        ):
+            if isinstance(fit, Failure):
+                if failed is None:
+                    failures[number] = fit.error
+                elif name not in broken or number < broken[name][0]:
+                    broken[name] = number, fit.error
+                continue
+            fits[name, number] = fit
+            seconds[name] = fit.fit_seconds + fit.predict_seconds
+            if progress is not None:
+                progress(len(fits), len(models) * len(folds), name)
+    except KeyboardInterrupt:
+        if stopped is None:
+            raise
+        every = range(len(folds))
+        stopped += [name for name in models if any((name, k) not in fits for k in every)]
     if failures:
         raise failures[min(failures)]  # the first fold, so that the error is always the same
     if failed is not None:
         failed.update((name, broken[name][1]) for name in models if name in broken)
-    whole = [name for name in models if name not in broken]
+    whole = [name for name in models if name not in broken and name not in (stopped or ())]
     return [fits[name, number] for name in whole for number in range(len(folds))]
 
 
@@ -132,18 +148,22 @@ class _FoldWork:
     keep: bool
     units: Array | None
     names: Mapping[str, Mapping[str, str | None]]
+    fitter: Fitter | None = None
 
     def __call__(self, task: tuple[str, int]) -> FoldFit:
         name, number = task
         (train, test), weight = self.folds[number], self.sample_weight
         learner = clone(self.models[name])
         weights = {} if weight is None else {"sample_weight": weight[train]}
-        seen = rows_for(learner, self.X, train, train)
+        seen = None if self.fitter else rows_for(learner, self.X, train, train)
         streamed = isinstance(self.X, Source)  # which brings its own targets
         targets = () if self.y is None or streamed else (take_rows(self.y, train),)
         begun = time.perf_counter()
         try:
-            learner.fit(seen, *targets, **weights)
+            if self.fitter:
+                learner = self.fitter(name, number)
+            else:
+                learner.fit(seen, *targets, **weights)
         except Exception as failure:
             failure.add_note(f"(while fitting {name!r} on fold {number})")
             raise

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier, is_regressor
 from thetahat.data.source import Source
 from thetahat.data.validation import as_weight
 from thetahat.evaluation.cross_fitting import (
+    Fitter,
     FoldFit,
     Progress,
     Scorer,
@@ -248,8 +249,10 @@ def evaluate_all(
     keep_models: bool,
     progress: bool | Progress,
     failed: dict[str, Exception] | None = None,
+    fitter: Fitter | None = None,
+    stopped: list[str] | None = None,
 ) -> dict[str, Evaluation]:
-    """Evaluate every model on the same folds; `failed` as in `cross_fit`."""
+    """Evaluate every model on the same folds; `failed`, `fitter`, `stopped` as in `cross_fit`."""
     require_level(level)
     table, y = rows_and_targets(X, y, sample_weight) if isinstance(X, Source) else (X, y)
     y, targets = targets_of(table, y, "evaluate", models=models.values())
@@ -296,8 +299,11 @@ def evaluate_all(
         keep=keep_models,
         progress=progress_callback(progress),
         failed=failed,
+        fitter=fitter,
+        stopped=stopped,
     )
-    models = {name: model for name, model in models.items() if name not in (failed or {})}
+    gone = {*(failed or {}), *(stopped or ())}
+    models = {name: model for name, model in models.items() if name not in gone}
     by_model = {name: [fit for fit in fits if fit.model == name] for name in models}
     known = {
         name: _known_metrics(model, scorers[name], scoring, by_model[name], targets)

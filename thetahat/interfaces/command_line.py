@@ -27,10 +27,10 @@ from thetahat.interfaces.commands import (
     inspect,
     lab,
     methods,
+    options,
     predict,
 )
 
-INTERRUPTED = 130
 CLOSED_PIPE = 141
 
 
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         print(f"thetahat {arguments.command}: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return options.INTERRUPTED
     except BrokenPipeError:
         _let_go_of_output()
         return CLOSED_PIPE

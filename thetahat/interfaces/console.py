@@ -8,11 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Event, Thread
 from typing import Any, TextIO
 
 from thetahat.foundation.printable import printable
 
 Progress = Callable[[int, int, str], None]
+PERIOD = 10.0
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,11 @@ class Console:
     @contextmanager
     def progress(self, what: str) -> Iterator[Progress]:
         """A function that reports progress, called with the steps done and their total."""
-        if self.quiet or not sys.stderr.isatty():
+        if self.quiet:
             yield lambda done, total, name: None
+        elif not sys.stderr.isatty():
+            with _lines_of_progress(what) as report:
+                yield report
         elif _rich_on(sys.stderr):
             with _rich_progress(what) as report:
                 yield report
@@ -142,6 +148,28 @@ def _rich_progress(what: str) -> Iterator[Progress]:
             bar.update(task, completed=done, total=total, description=f"{what} {name}")
 
         yield report
+
+
+@contextmanager
+def _lines_of_progress(what: str) -> Iterator[Progress]:
+    """A line every ten seconds, also if no step was finished since the last one."""
+    begun, state, ended = time.monotonic(), ["begun"], Event()
+
+    def report(done: int, total: int, name: str) -> None:
+        state[0] = f"{done} of {total} done, last {name}"
+
+    def tick() -> None:
+        while not ended.wait(PERIOD):
+            spent = time.monotonic() - begun
+            print(printable(f"{what}: {state[0]}, {spent:.0f} s"), file=sys.stderr, flush=True)
+
+    ticker = Thread(target=tick, daemon=True)
+    ticker.start()
+    try:
+        yield report
+    finally:
+        ended.set()
+        ticker.join()
 
 
 class _PlainProgress:

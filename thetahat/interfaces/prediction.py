@@ -110,7 +110,7 @@ def as_seen(
         columns.append(values.alias(name))
     table = pl.DataFrame(columns)
     unknown.n_rows += table.height
-    vectorizer: Any = model[0] if hasattr(model, "steps") else None
+    vectorizer: Any = _first_step(model)
     if hasattr(vectorizer, "unseen"):
         for name, counts in vectorizer.unseen(table).items():
             unknown.unseen.setdefault(name, Counter()).update(counts)
@@ -187,5 +187,13 @@ def predicted(
 
 def _levels(model: Any) -> dict[str, tuple[Any, ...]]:
     """The ordered categories of the columns of a pipeline."""
-    encoders = getattr(model[0], "encoders_", []) if hasattr(model, "steps") else []
+    encoders = getattr(_first_step(model), "encoders_", [])
     return {each.name: each.levels for each in encoders if getattr(each, "levels", ())}
+
+
+def _first_step(model: Any) -> Any:
+    """The step of a pipeline that prepares the columns; in a stack, that of its first member."""
+    members = getattr(model, "estimators_", None)
+    if not hasattr(model, "steps") and members is not None and len(members):
+        model = members[0]
+    return model[0] if hasattr(model, "steps") else None

@@ -1,8 +1,9 @@
 """The models that are tried on a table, found in the catalog.
 
 An estimator declares whether it is tried by default (`_everyday`, its name in the output); any
-other estimator of the catalog can be requested by its class name. Each is the last step of a
-pipeline that prepares the columns for it, and the target where the model declares this.
+other estimator of the catalog can be requested by its class name. Names are compared without case,
+spaces and endings such as Classifier, and the usual abbreviations are known. Each model is the last
+step of a pipeline that prepares the columns for it, and the target where the model declares this.
 """
 
 from __future__ import annotations
@@ -20,6 +21,34 @@ from thetahat.catalog import estimators
 from thetahat.foundation.errors import ParameterError
 from thetahat.models.preprocessing.table_vectorizer import TableVectorizer
 
+SHORT: dict[str, str | dict[str, str]] = {
+    "bayes": "naive Bayes",
+    "boosting": "boosted trees",
+    "forest": "random forest",
+    "gbdt": "boosted trees",
+    "gbm": "boosted trees",
+    "gp": "GaussianProcess",
+    "kernel": {"classification": "kernel logistic regression", "regression": "kernel machine"},
+    "knn": "nearest neighbours",
+    "lda": "linear discriminant analysis",
+    "linear": {"classification": "logistic regression", "regression": "ridge"},
+    "logit": "logistic regression",
+    "mean": "always the mean",
+    "mlp": "small network",
+    "nb": "naive Bayes",
+    "neighbors": "nearest neighbours",
+    "neighbours": "nearest neighbours",
+    "network": "small network",
+    "ols": "LinearRegression",
+    "qda": "QuadraticDiscriminantAnalysis",
+    "rf": "random forest",
+    "svc": "SVC",
+    "svm": {"classification": "SVC", "regression": "SVR"},
+    "tree": "DecisionTree",
+}
+"""Abbreviations of models, for both tasks or for each task."""
+ENDINGS = ("cv", "classifier", "regressor", "regression")
+STACK = "stack"
 TERMS_OF_TREES = 200
 """Largest number of words of a text column for trees, which read every word in every row."""
 
@@ -56,19 +85,51 @@ def _of_task(task: str) -> dict[str, Any]:
 
 def _asked_for(task: str, asked: Sequence[str], option: str) -> dict[str, type]:
     known = _of_task(task)
-    names = {kind._everyday: name for name, kind in known.items() if kind._everyday}
+    names = _names(task, known)
     chosen = {}
-    for name in asked:
-        name = names.get(name, name)
-        if name not in known:
-            near = difflib.get_close_matches(name, [*known, *names], n=3, cutoff=0.4)
-            hint = f" Did you mean {', '.join(near)}?" if near else ""
-            raise ParameterError(
-                f"{option} {name}: there is no model of this name for {task}.{hint} The command "
-                "thetahat methods lists all models."
-            )
+    for each in asked:
+        name = each if each in known else names.get(_plain(each))
+        if name is None:
+            raise ParameterError(_unknown(each, task, names, option))
         chosen[known[name]._everyday or name] = known[name]
     return chosen
+
+
+def _names(task: str, known: Mapping[str, Any]) -> dict[str, str]:
+    """The names of classes by all plain names under which they can be requested."""
+    found: dict[str, str] = {}
+    for name in known:
+        stem = _plain(name)
+        for ending in ENDINGS:
+            stem = stem.removesuffix(ending) or stem
+            found.setdefault(stem, name)
+    found |= {_plain(name): name for name in known}
+    # The usual models take precedence: lasso chooses its penalty by itself, Lasso does not.
+    found |= {_plain(kind._everyday): name for name, kind in known.items() if kind._everyday}
+    for short, of_tasks in SHORT.items():
+        full = of_tasks if isinstance(of_tasks, str) else of_tasks[task]
+        if _plain(full) in found:
+            found[short] = found[_plain(full)]
+    return found
+
+
+def _plain(name: str) -> str:
+    """A name without case, spaces, hyphens and underscores."""
+    return "".join(each for each in name.casefold() if each not in " -_\t")
+
+
+def _unknown(asked: str, task: str, names: Mapping[str, str], option: str) -> str:
+    known = _of_task(task)
+    full = {_plain(name): name for name in [*everyday(task), *known]}
+    near = difflib.get_close_matches(_plain(asked), [*names], n=3, cutoff=0.5)
+    shown = list(dict.fromkeys(full.get(each, each) for each in near))
+    hint = f" Did you mean {', '.join(shown)}?" if shown else ""
+    short = [each for each in SHORT if each in names]
+    return (
+        f"{option} {asked}: there is no model of this name for {task}.{hint} The usual models are "
+        f"{', '.join(everyday(task))}; short names are {', '.join(short)}; all class names work: "
+        f"{', '.join(sorted(known))}."
+    )
 
 
 def _pipeline(kind: Any, kinds: Mapping[str, str], seed: int) -> Pipeline:

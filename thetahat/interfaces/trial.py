@@ -7,23 +7,27 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from thetahat.evaluation.compare import Comparison, compare
-from thetahat.evaluation.evaluate import evaluate
+from thetahat.evaluation.compare import Comparison, compared
+from thetahat.evaluation.evaluate import Evaluation, evaluate
 from thetahat.evaluation.findings.classes import suitable_metric
 from thetahat.evaluation.findings.finding import Findings, by_severity
 from thetahat.evaluation.findings.table import CheckedTable
-from thetahat.foundation.errors import DataError
+from thetahat.evaluation.folds import folds_of
+from thetahat.evaluation.tuning.nested import NestedTuning
+from thetahat.evaluation.tuning.stack import NAME as NAME_OF_STACK
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.interfaces.afterwards import afterwards
 from thetahat.interfaces.console import Console, color_wanted
 from thetahat.interfaces.findings import findings_of, group_of, lines, table_of, with_remark
 from thetahat.interfaces.problem import Problem
 from thetahat.interfaces.scoring import further_metrics, require_scoring
 from thetahat.interfaces.splits import Asked, Splits, plan_splits
-from thetahat.interfaces.spread import pipelines
+from thetahat.interfaces.spread import STACK, pipelines
 
 PATIENCE = 60.0
 """Seconds of fitting up to which the best model is also scored on shuffled folds."""
@@ -40,6 +44,50 @@ class Trial:
     notes: list[str]
     splits: Splits
     findings: Findings
+    tuning: NestedTuning | None = None
+    """The tuning of the models; None if they were fitted as they are."""
+    unfinished: tuple[str, ...] = ()
+    """Models that an interrupt has stopped."""
+
+    @cached_property
+    def held(self) -> Evaluation:
+        """The evaluation of the best model with the model that was fitted on every fold."""
+        return self.held_of(self.best)
+
+    def held_of(self, name: str) -> Evaluation:
+        """The evaluation of a model with the model that was fitted on every fold."""
+        if self.tuning is not None:
+            return self.tuning.with_models(self.comparison.evaluations[name])
+        return evaluate(
+            self.models[name],
+            self.problem.X,
+            self.problem.y,
+            cv=self.splits.folds,
+            scoring=self.metric,
+            groups=self.splits.groups,
+            name=name,
+            keep_models=True,
+        )
+
+    def fitted(self, name: str) -> Any:
+        """A model fitted to all rows, with the setting that most folds have chosen."""
+        if self.tuning is not None:
+            return self.tuning.final_model(name)
+        return self.models[name].fit(self.problem.X, self.problem.y)
+
+    @property
+    def stack(self) -> str:
+        """The name of the stack, if there is one; "" otherwise."""
+        return NAME_OF_STACK if NAME_OF_STACK in self.comparison.evaluations else ""
+
+    def settings(self, name: str) -> list[dict[str, str]]:
+        """The setting of a model that each fold has chosen, as text; empty without tuning."""
+        if self.tuning is None or name not in self.tuning.models:
+            return []
+        return [
+            {key.rpartition("__")[2]: str(value) for key, value in found.setting.items()}
+            for found in (self.tuning.fits[name, number] for number in range(self.cv))
+        ]
 
     @property
     def cv(self) -> int:
@@ -109,12 +157,28 @@ def try_models(
     seed: int = 0,
     order: Asked | None = None,
     test: CheckedTable | None = None,
+    time_limit: float = 0.0,
+    thresholds: bool = False,
 ) -> Trial:
-    """Look at the rows, then fit and compare the models on the same folds."""
+    """Look at the rows, then tune, fit and compare the models on the same folds.
+
+    With a time limit, the models are tuned on the training rows of every fold, and a stack of them
+    is added if the models were not chosen by the user, or if it was asked for. If `thresholds` are
+    to be chosen, models are compared by how well they rank the rows, and models without
+    probabilities are left out unless they were asked for.
+    """
     order = order or Asked()
+    stack = asked is None or STACK in map(str.lower, asked)
+    if asked is not None and stack and not time_limit:
+        raise ParameterError(
+            f"{option} {STACK}: a stack combines tuned models, so it needs a --time-limit above 0."
+        )
+    asked = [name for name in asked if name.lower() != STACK] if asked else None
     if scoring is not None:
         require_scoring(scoring, problem.task, problem.y)
     models = pipelines(problem.task, problem.kinds, asked, seed, option)
+    if thresholds and asked is None:
+        models = {name: one for name, one in models.items() if hasattr(one, "predict_proba")}
     if len(models) < 2:
         models = {**_baseline(problem), **models}
     notes: list[str] = []
@@ -126,11 +190,16 @@ def try_models(
     if not splits.are_shuffled:
         console.say(f"folds: {splits.words}")
     if scoring is None:
-        scoring = _metric(problem, table, splits)
+        scoring = _metric(problem, table, splits, thresholds)
     with console.progress("fitting") as progress, warnings.catch_warnings():
         # Warnings of fits come back with their results; one warning per fold is too much here.
         warnings.simplefilter("ignore")
-        comparison = compare(
+        unfinished: list[str] = []
+        tuning = None
+        if time_limit:
+            tuning = _tuning(problem, table, models, splits, scoring, time_limit, seed)
+            _note_samples(tuning, notes)
+        comparison = compared(
             models,
             problem.X,
             problem.y,
@@ -140,8 +209,13 @@ def try_models(
             margin=margin,
             random_state=seed,
             progress=progress,
+            tuning=tuning,
+            stack=stack,
+            stopped=unfinished,
         )
-        if not splits.are_shuffled and order.group is None:
+        if unfinished:
+            notes.append(f"interrupted before these were finished: {', '.join(unfinished)}")
+        elif not splits.are_shuffled and order.group is None and tuning is None:
             otherwise = _if_shuffled(problem, models, comparison, cv, seed)
             if otherwise:
                 console.say(f"note: {otherwise}")
@@ -149,7 +223,51 @@ def try_models(
     later = replace(findings, found=by_severity(afterwards(problem, comparison)))
     _say(later, console)
     findings = replace(findings, found=by_severity([*later, *findings]))
-    return Trial(problem, models, comparison, notes, splits, findings)
+    done = {name: models.get(name) for name in comparison.evaluations}
+    return Trial(problem, done, comparison, notes, splits, findings, tuning, tuple(unfinished))
+
+
+def _tuning(
+    problem: Problem,
+    table: CheckedTable,
+    models: dict[str, Any],
+    splits: Splits,
+    scoring: str,
+    seconds: float,
+    seed: int,
+) -> NestedTuning:
+    """The tuning of the models, which splits training rows as the folds split all rows."""
+    classify = problem.task == "classification"
+    folds = folds_of(
+        splits.folds,
+        problem.X,
+        problem.y,
+        classifier=classify,
+        groups=splits.groups,
+        random_state=seed,
+    )
+    time = next((each.values for each in table.columns if each.name == splits.time), None)
+    return NestedTuning(
+        models,
+        problem.X,
+        problem.y,
+        folds,
+        scoring=scoring,
+        limit=seconds,
+        groups=splits.groups,
+        order=None if time is None else np.nan_to_num(time, nan=-np.inf),
+        seed=seed,
+    )
+
+
+def _note_samples(tuning: NestedTuning, notes: list[str]) -> None:
+    """Note the models that are fitted to a part of the rows, because of the time limit."""
+    for name, share in tuning.shares.items():
+        if share.rows is not None:
+            notes.append(
+                f"{name} is fitted to {share.rows:,} of {tuning.n_train:,} training rows, to keep "
+                "the time limit"
+            )
 
 
 def _if_shuffled(
@@ -184,13 +302,15 @@ def _say(findings: Findings, console: Console) -> None:
         console.styled(lines(findings, color=color_wanted(sys.stderr), width=width), aside=True)
 
 
-def _metric(problem: Problem, table: CheckedTable, splits: Splits) -> str:
+def _metric(problem: Problem, table: CheckedTable, splits: Splits, thresholds: bool) -> str:
     """The score by default; rankings need at least two classes in every fold."""
     if problem.task == "regression":
         return "r2"
     held = [] if isinstance(splits.folds, int) else [fold[1] for fold in splits.folds]
     one_class = any((problem.y[rows] == problem.y[rows[0]]).all() for rows in held)
-    return "accuracy" if one_class else suitable_metric(table)
+    if one_class:
+        return "accuracy"
+    return "roc_auc" if thresholds else suitable_metric(table)
 
 
 def _severe(count: int) -> str:

@@ -1,4 +1,4 @@
-"""The threshold with the lowest cost, when the two kinds of error have different costs."""
+"""The threshold with the lowest cost of the two kinds of error, or the highest F₁ score."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from math import inf
 from numbers import Real
 from typing import Any
 
+from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.curves.scores import rank, two_classes
 from thetahat.foundation.errors import ParameterError
 
@@ -27,6 +28,8 @@ class Threshold:
         The true positive rate and the false positive rate at this threshold.
     cost_of_none, cost_of_all : float
         The mean cost per row if no row, or every row, is classified as positive.
+    f1 : float
+        The F₁ score at this threshold, 2·TP/(2·TP + FP + FN).
 
     Examples
     --------
@@ -42,6 +45,7 @@ class Threshold:
     fpr: float
     cost_of_none: float
     cost_of_all: float
+    f1: float
 
 
 def best_threshold(
@@ -51,11 +55,13 @@ def best_threshold(
     false_positive: float = 1.0,
     false_negative: float = 1.0,
     positive: Any = None,
+    criterion: str = "cost",
 ) -> Threshold:
-    """Find the threshold with the lowest cost.
+    """Find the threshold with the lowest cost, or with the highest F₁ score.
 
-    Formula: argmin_t c_fp·FP(t) + c_fn·FN(t). For calibrated probabilities it is close to
-    c_fp/(c_fp + c_fn). Cost: O(n log n).
+    Formula: argmin_t c_fp·FP(t) + c_fn·FN(t), or argmax_t 2·TP(t)/(2·TP(t) + FP(t) + FN(t)). For
+    calibrated probabilities the first is close to c_fp/(c_fp + c_fn), and the second to half of the
+    F₁ score. Cost: O(n log n).
 
     Parameters
     ----------
@@ -69,6 +75,9 @@ def best_threshold(
         ≥ 0, and at least one must be positive.
     positive : label, optional
         The label of the positive class. By default the second label in sorted order.
+    criterion : {"cost", "f1"}, default="cost"
+        What the threshold is best for: "cost" has the lowest mean cost, "f1" the highest F₁ score,
+        for which the costs are ignored.
 
     Returns
     -------
@@ -80,7 +89,10 @@ def best_threshold(
     >>> y, scores = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.8, 0.9]
     >>> th.best_threshold(y, scores, false_positive=5.0).threshold
     0.8
+    >>> th.best_threshold(y, scores, criterion="f1").threshold
+    0.3
     """
+    check_value(criterion, one_of("cost", "f1"), "criterion", "best_threshold")
     for name, cost in (("false_positive", false_positive), ("false_negative", false_negative)):
         if not (isinstance(cost, Real) and 0 <= cost < inf):
             raise ParameterError(
@@ -96,7 +108,9 @@ def best_threshold(
     ranked = rank(is_positive, values)
     missed = ranked.positives - ranked.true_positives
     costs = (false_positive * ranked.false_positives + false_negative * missed) / values.size
-    best = int(costs.argmin())
+    called = ranked.true_positives + ranked.false_positives
+    f1 = 2.0 * ranked.true_positives / (called + ranked.positives)
+    best = int(costs.argmin() if criterion == "cost" else f1.argmax())
     return Threshold(
         float(ranked.thresholds[best]),
         float(costs[best]),
@@ -104,4 +118,5 @@ def best_threshold(
         float(ranked.fpr[best]),
         float(costs[0]),
         float(costs[-1]),
+        float(f1[best]),
     )

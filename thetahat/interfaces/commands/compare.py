@@ -23,7 +23,11 @@ def add(commands: Any) -> None:
     options.add_columns(parser)
     options.add_order(parser)
     options.add_test(parser)
-    parser.add_argument("--models", help="names separated by commas (default: the usual ones)")
+    parser.add_argument(
+        "--models",
+        help="names separated by commas, without case, such as ridge,knn,forest,stack (default: "
+        "the usual ones and a stack of the best)",
+    )
     parser.add_argument("--cv", type=int, default=5, help="number of folds (default 5)")
     parser.add_argument("--scoring", help="name of a scikit-learn metric (accuracy, r2, ...)")
     parser.add_argument(
@@ -33,14 +37,20 @@ def add(commands: Any) -> None:
         "unit of the metric, or a percentage of the score (default 1%%)",
     )
     parser.add_argument("--report", metavar="FILE", help="write an HTML report to this file")
+    options.add_tuning(parser)
     options.add_seed(parser)
     options.add_output(parser)
     parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Read the table, compare the models, print the result, and write the report."""
+def run(arguments: argparse.Namespace) -> int:
+    """Read the table, compare the models, print the result, and write the report.
+
+    The exit code is that of an interrupt if it has stopped some of the models.
+    """
+    from thetahat.evaluation.tuning.time_limit import seconds_of
     from thetahat.interfaces.plain import as_json
+    from thetahat.interfaces.threshold import decide, rule_of
     from thetahat.interfaces.trial import try_models
 
     console = Console(quiet=arguments.quiet)
@@ -49,7 +59,9 @@ def run(arguments: argparse.Namespace) -> None:
 
         require_place(arguments.report)
     _require_margin(arguments.margin)
+    seconds = seconds_of(arguments.time_limit, "--time-limit")
     problem = read_problem(arguments, console)
+    rule = rule_of(problem, arguments.cost, arguments.threshold, arguments.positive)
     trial = try_models(
         problem,
         console,
@@ -60,7 +72,11 @@ def run(arguments: argparse.Namespace) -> None:
         seed=arguments.seed,
         order=options.order_asked_for(arguments),
         test=further_rows(problem, arguments),
+        time_limit=seconds,
+        thresholds=rule is not None,
     )
+    code = options.INTERRUPTED if trial.unfinished else 0
+    decision = None if rule is None else decide(rule, trial.held, problem)
     for note in trial.notes:
         console.say(f"note: {note}")
     shown: dict[str, Any] = {}
@@ -69,17 +85,21 @@ def run(arguments: argparse.Namespace) -> None:
 
         shown = write_report(trial, arguments.report, arguments.data, console)
     if arguments.json:
-        console.result(as_json(as_data(trial, arguments) | shown))
-        return
+        data = as_data(trial, arguments) | {"threshold": decision and decision.note}
+        console.result(as_json(data | shown))
+        return code
     console.say()
     console.table(trial.headers, trial.rows(), best=0)
     console.result()
     for sentence in trial.sentences:
         console.result(sentence)
+    if decision is not None:
+        console.result(decision.sentence)
     if trial.findings.severe:
         console.result(trial.doubt)
     if arguments.report:
         console.result(f"report: {arguments.report}")
+    return code
 
 
 def read_problem(arguments: argparse.Namespace, console: Console) -> Any:
@@ -179,6 +199,7 @@ def as_data(trial: Any, arguments: argparse.Namespace) -> dict[str, Any]:
                 "fit_seconds": float(each.fit_seconds.mean()),
                 "fold_scores": each.scores[trial.metric].tolist(),
                 "metrics": {metric: each.intervals[metric] for metric in each.scores},
+                "settings": trial.settings(name),
             }
             for name, each in trial.comparison.evaluations.items()
         ],
@@ -198,6 +219,7 @@ def as_data(trial: Any, arguments: argparse.Namespace) -> dict[str, Any]:
             for pair in trial.comparison.pairs
         ],
         "best": trial.best,
+        "unfinished": list(trial.unfinished),
         "sentences": trial.sentences,
         "report": arguments.report,
     }

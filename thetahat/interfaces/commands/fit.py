@@ -29,6 +29,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--cv", type=int, default=5, help="number of folds of the comparison (default 5)"
     )
+    options.add_tuning(parser)
     options.add_seed(parser)
     options.add_output(parser)
     parser.set_defaults(run=run)
@@ -36,15 +37,19 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the table, choose a model, fit and save it, and return the exit code."""
+    from thetahat.evaluation.tuning.time_limit import seconds_of
     from thetahat.foundation.atomic_file import require_place
     from thetahat.interfaces.commands.compare import read_problem
     from thetahat.interfaces.plain import as_json
+    from thetahat.interfaces.threshold import NOTE, decide, decided, rule_of
     from thetahat.interfaces.trial import try_models
     from thetahat.persistence.model_file import save
 
     console = Console(quiet=arguments.quiet)
     require_place(arguments.output)
+    seconds = seconds_of(arguments.time_limit, "--time-limit")
     problem = read_problem(arguments, console)
+    rule = rule_of(problem, arguments.cost, arguments.threshold, arguments.positive)
     asked = [arguments.model] if arguments.model else None
     trial = try_models(
         problem,
@@ -54,15 +59,20 @@ def run(arguments: argparse.Namespace) -> int:
         cv=arguments.cv,
         seed=arguments.seed,
         order=options.order_asked_for(arguments),
+        time_limit=seconds,
+        thresholds=rule is not None,
     )
+    if trial.unfinished and arguments.model:
+        raise KeyboardInterrupt
     chosen = trial.best
     if arguments.model:
-        chosen = next(name for name in trial.models if not name.startswith("always"))
-    model = trial.models[chosen]
+        names = sorted(trial.models, key=lambda name: name.startswith("always"))
+        chosen = trial.stack if trial.stack and arguments.model.lower() == "stack" else names[0]
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        model.fit(problem.X, problem.y)
+        model = trial.fitted(chosen)
+        decision = None if rule is None else decide(rule, trial.held_of(chosen), problem)
     for each in {" ".join(str(warning.message).split()) for warning in said}:
         console.say(f"note: {each}")
     score = trial.comparison.evaluations[chosen].intervals[trial.metric]
@@ -75,10 +85,15 @@ def run(arguments: argparse.Namespace) -> int:
         "kinds": problem.kinds,
         "notations": problem.notations,
     }
+    if decision is not None:
+        notes[NOTE] = decision.note
     errors = _errors(model, trial, chosen)
     save(model, arguments.output, notes={**notes, **errors, **_origin(arguments.data)})
-    constant = _is_constant(model, problem.X)
+    constant = _is_constant(decided(model, notes), problem.X)
     learnt = not constant or (bool(arguments.model) and chosen.startswith("always"))
+    code = 0 if learnt else NOTHING_LEARNT
+    if trial.unfinished:
+        code = options.INTERRUPTED
     if constant:
         console.warn(
             f"nothing was learnt: {chosen} predicts the same for every row, so {arguments.output} "
@@ -87,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         data = {"model": chosen, "file": arguments.output, "learnt": learnt, **notes}
         console.result(as_json(data))
-        return 0 if learnt else NOTHING_LEARNT
+        return code
     if not arguments.model:
         for sentence in trial.sentences[:1]:
             console.say(sentence)
@@ -95,7 +110,9 @@ def run(arguments: argparse.Namespace) -> int:
         f"{arguments.output}: {chosen}, {trial.metric} {score}; trained on {problem.n_rows:,} rows "
         f"in {time.perf_counter() - begun:.2g} s"
     )
-    return 0 if learnt else NOTHING_LEARNT
+    if decision is not None:
+        console.say(decision.sentence)
+    return code
 
 
 def _errors(model: Any, trial: Any, chosen: str) -> dict[str, Any]:

@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
         sureness_asked_for,
     )
     from thetahat.interfaces.tables.reading import column_names, read_batches
+    from thetahat.interfaces.threshold import decided
     from thetahat.persistence.description import describe_file
     from thetahat.persistence.model_file import load
 
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise ParameterError("--json needs --output FILE, as predictions are printed otherwise.")
     console = Console(quiet=arguments.quiet)
     notes = describe_file(arguments.model).notes
-    model = load(arguments.model)
+    model = decided(load(arguments.model), notes)
     sureness = sureness_asked_for(model, notes, arguments.interval)
     kinds, keep = saved_kinds(model, notes), list(dict.fromkeys(arguments.keep))
     how = {"delimiter": arguments.delimiter, "encoding": arguments.encoding}

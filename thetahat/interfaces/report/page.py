@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.evaluation.evaluate import evaluate
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.atomic_file import atomic_file
 from thetahat.interfaces.console import Console
@@ -43,20 +42,10 @@ def write_report(trial: Trial, path: str, data: str, console: Console) -> dict[s
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         console.say(f"explaining {trial.best}")
-        best = trial.models[trial.best]
-        fits = evaluate(
-            best,
-            problem.X,
-            problem.y,
-            cv=trial.splits.folds,
-            scoring=trial.metric,
-            groups=trial.splits.groups,
-            keep_models=True,
-        ).fits
+        fits, best = trial.held.fits, trial.fitted(trial.best)
         classes = np.unique(problem.y) if problem.task == "classification" else None
         held = held_out(fits, problem.X, problem.y, classes)
         found = quality(held)
-        best.fit(problem.X, problem.y)
         explained = explain(
             best,
             problem.X,

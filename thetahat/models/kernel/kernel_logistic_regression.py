@@ -13,6 +13,7 @@ from thetahat.estimator.linear_classifier import require_two_weighted_classes
 from thetahat.estimator.parameters import more_than
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.types import Array
+from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
@@ -66,6 +67,11 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):
     _ranges = KernelMachine._ranges | {"C": more_than(0)}
     _everyday = "kernel logistic regression"
     _everyday_params: ClassVar[dict[str, Any]] = {"n_components": 300}
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "C": (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+        "kernel": ("rbf", RBF(sigma=1.0), RBF(sigma=2.0), RBF(sigma=4.0), "laplacian", "matern"),
+        "n_components": (300, 1000),
+    }
 
     @property
     def loss(self) -> Loss:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import LARGEST_FACTOR, more_than
 from thetahat.estimator.watching import with_callbacks
+from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.models.kernel.machine import KernelMachine
 from thetahat.models.kernel.parameters import in_memory
@@ -73,6 +74,11 @@ class KernelModel(KernelMachine):
     _ranges = KernelMachine._ranges | {"alpha": more_than(0, LARGEST_FACTOR)}
     _everyday = "kernel machine"
     _everyday_params: ClassVar[dict[str, Any]] = {"n_components": 300}
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "alpha": (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1),
+        "kernel": ("rbf", RBF(sigma=1.0), RBF(sigma=2.0), RBF(sigma=4.0), "laplacian", "matern"),
+        "n_components": (300, 1000),
+    }
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelModel:

@@ -11,7 +11,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.base import neighbor_weights
-from thetahat.models.neighbors.queries import KNearest
+from thetahat.models.neighbors.queries import SPACE_OF_NEIGHBORS, KNearest
 from thetahat.models.neighbors.targets import NeighborsRegressor
 
 
@@ -34,6 +34,7 @@ class KNeighborsRegressor(NeighborsRegressor, KNearest):
 
     _ranges: ClassVar[dict[str, Range]] = {**KNearest._ranges, **NeighborsRegressor._ranges}
     _everyday = "nearest neighbours"
+    _search_space = SPACE_OF_NEIGHBORS
 
     n_neighbors: int = 5
     _: KW_ONLY

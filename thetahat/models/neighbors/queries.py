@@ -15,6 +15,12 @@ from thetahat.models.neighbors.base import NeighborModel
 from thetahat.models.neighbors.search.found import Nearest, Within
 
 POSITIVE = whole(1)
+SPACE_OF_NEIGHBORS: dict[str, tuple[Any, ...]] = {
+    "n_neighbors": (1, 3, 5, 10, 20, 40, 80),
+    "weights": ("uniform", "distance"),
+    "p": (1, 2),
+}
+"""Parameters of predictions from neighbours that are worth trying on a new table."""
 
 
 class KNearest(NeighborModel):

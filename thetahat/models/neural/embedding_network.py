@@ -135,6 +135,7 @@ class EmbeddingNetwork(PartlyLabelled, MLPClassifier):
         "n_pairs": whole(1),
     }
     _everyday, _everyday_params = None, {}
+    _search_space = {}  # noqa: RUF012
     _minus_one_is_no_label = True
     _multi_output = False
     _streams = False

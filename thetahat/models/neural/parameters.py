@@ -174,6 +174,12 @@ class NetworkParameters:
     initialisation: str = "glorot"
     checkpoint: Any = None
 
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "hidden_layer_sizes": ((20,), (50,), (100,), (50, 50)),
+        "alpha": (1e-5, 1e-3, 0.03, 0.3, 3.0),
+        "learning_rate_init": (0.001, 0.002, 0.005, 0.01),
+        "max_iter": (30, 60, 150),
+    }
     _ranges: ClassVar[dict[str, Range]] = {
         "hidden_layer_sizes": number_of_units,
         "solver": one_of(*SOLVERS),

@@ -100,8 +100,7 @@ class Stacking(TransformerMixin, NamedMembers):
             outputs = self._outputs_of_fitted(active, X)
         else:
             outputs = self._outputs_out_of_fold(active, given, X, targets)
-        chosen = self._default_final() if self.final_estimator is None else self.final_estimator
-        final = clone(chosen)
+        final = self._unfitted_final()
         weights = {}
         if weight is not None and (self.final_estimator is None or _may_weigh(final)):
             weights = {"sample_weight": weight}
@@ -113,8 +112,31 @@ class Stacking(TransformerMixin, NamedMembers):
             )
         self.final_estimator_ = final.fit(self._joined(X, outputs), targets, **weights)
 
+    def _unfitted_final(self) -> Any:
+        return clone(
+            self._default_final() if self.final_estimator is None else self.final_estimator
+        )
+
+    def _fit_to_outputs(self, X: Any, y: Any, outputs: list[Array]) -> Any:
+        """Fit the final estimator to known outputs for these rows; the members are fitted.
+
+        For outputs that are out of fold although the members have seen all rows.
+        """
+        check_ranges(self)
+        X, n_rows = self._require_rows(X, y)
+        targets = self._targets(y, n_rows)
+        self._remember_columns(X)
+        self._take_fitted(self._active())
+        self.final_estimator_ = self._unfitted_final().fit(self._joined(X, outputs), targets)
+        return self
+
     def _outputs_of_fitted(self, active: list[tuple[str, Any]], X: Any) -> list[Array]:
         """Outputs of members that are already fitted."""
+        self._take_fitted(active)
+        return self._outputs_of(self.estimators_, X)
+
+    def _take_fitted(self, active: list[tuple[str, Any]]) -> None:
+        """Use members that are already fitted."""
         for name, member in active:
             try:
                 check_is_fitted(member)
@@ -127,7 +149,6 @@ class Stacking(TransformerMixin, NamedMembers):
         self.estimators_ = [member for _, member in active]
         self.stack_method_ = [self._method_of(name, member) for name, member in active]
         self._fitted_names = [name for name, _ in active]
-        return self._outputs_of(self.estimators_, X)
 
     def _outputs_out_of_fold(
         self,

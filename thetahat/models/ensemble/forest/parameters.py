@@ -70,6 +70,11 @@ class ForestParameters(GrowthParameters):
         the progress of a fit.
     """
 
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "max_features": ("sqrt", 0.25, 0.5, 0.75, 1.0),
+        "min_samples_leaf": (1, 2, 4, 8, 16),
+        "n_estimators": (100, 200),
+    }
     _ranges: ClassVar[dict[str, Range]] = {
         **GrowthParameters._ranges,
         "n_estimators": whole(1),

@@ -45,6 +45,14 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
 
     _everyday = "boosted trees"
     _streams = True
+    _search_space = {  # noqa: RUF012
+        "learning_rate": (0.02, 0.04, 0.07, 0.1, 0.15, 0.25),
+        "max_iter": (60, 100, 200, 400),
+        "max_leaf_nodes": (4, 8, 16, 31, 63),
+        "min_samples_leaf": (3, 8, 20, 50),
+        "l2_regularization": (0.0, 0.1, 1.0, 10.0),
+        "max_features": (0.3, 0.6, 1.0),
+    }
 
     @with_callbacks
     def fit(

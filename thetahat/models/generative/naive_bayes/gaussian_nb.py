@@ -87,6 +87,9 @@ class GaussianNB(SummarisedClasses, GenerativeClassifier):
     _leaves_out_missing = True
     _accepts_sparse = True
     _everyday = "naive Bayes"
+    _search_space = {  # noqa: RUF012
+        "var_smoothing": (1e-9, 1e-4, 0.01, 0.1, 1.0),
+    }
 
     def _summarise(self, source: Source) -> ClassMoments:
         found = class_moments(source, len(self.classes_))

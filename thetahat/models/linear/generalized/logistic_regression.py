@@ -116,6 +116,9 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalt
     reference: Any = None
 
     _everyday = "logistic regression"
+    _search_space = {  # noqa: RUF012
+        "C": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+    }
     _ranges = {  # noqa: RUF012
         "penalty": one_of("deprecated", "l2", "l1", "elasticnet") | none,
         "C": more_than(0) | infinity,

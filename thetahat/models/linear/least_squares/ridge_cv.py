@@ -113,6 +113,9 @@ class RidgeCV(RidgeSearch, LinearRegressor):
     alpha_per_target: bool = False
 
     _everyday = "ridge"
+    _everyday_params: ClassVar[dict[str, Any]] = {
+        "alphas": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
+    }
     _flattens_one_column = True
     _ranges = RidgeSearch._ranges | {
         "gcv_mode": none | one_of("auto", "svd", "eigen"),

@@ -107,6 +107,10 @@ class HuberRegressor(HuberIntervals, WatchedSolver, OneTargetRegressor):
 
     _why_no_errors = "Huber's loss with a penalty is not the likelihood of a distribution"
     _everyday = "Huber"
+    _search_space = {  # noqa: RUF012
+        "epsilon": (1.1, 1.35, 2.0),
+        "alpha": (1e-4, 0.01, 1.0, 10.0, 100.0),
+    }
     _ranges = {  # noqa: RUF012
         "epsilon": at_least(1, LARGEST_FACTOR),
         "max_iter": whole(0),

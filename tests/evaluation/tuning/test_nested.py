@@ -1,0 +1,229 @@
+"""Tuned models are scored on rows that had no part in their tuning."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+import thetahat as th
+from thetahat.evaluation.compare import compared
+from thetahat.evaluation.folds import folds_of
+from thetahat.evaluation.tuning.nested import NestedTuning
+from thetahat.evaluation.tuning.stack import NAME as STACK
+from thetahat.foundation.errors import CapabilityError, ParameterError
+
+LONG = 1000.0
+
+
+class Witness(ClassifierMixin, BaseEstimator):
+    """Records the rows (column 0) that it is fitted to or predicts."""
+
+    _search_space = {"level": (0, 1, 2, 3)}  # noqa: RUF012
+
+    def __init__(self, level=0, seen=None):
+        self.level, self.seen = level, seen
+
+    def __sklearn_clone__(self):
+        return Witness(self.level, self.seen)
+
+    def fit(self, X, y):
+        self.seen.update(X[:, 0].astype(int).tolist())
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        self.seen.update(X[:, 0].astype(int).tolist())
+        share = np.clip(0.5 + 0.1 * X[:, 1] * (1 + self.level), 0.0, 1.0)
+        return np.column_stack([1 - share, share])
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+
+
+def table(n=60, seed=0):
+    random = np.random.default_rng(seed)
+    X = np.column_stack([np.arange(n), random.standard_normal((n, 2))])
+    return X, np.where(X[:, 1] + 0.5 * random.standard_normal(n) > 0, "yes", "no")
+
+
+@pytest.mark.parametrize("by", ["rows", "groups", "time"])
+def test_a_fold_never_sees_its_held_out_rows(by):
+    X, y = table()
+    seen = set()
+    models = {"witness": Witness(seen=seen), "other": Witness(level=1, seen=seen)}
+    groups = np.arange(60) // 3 if by == "groups" else None
+    cv = 3
+    if by == "time":
+        cv = [(np.arange(30), np.arange(30, 45)), (np.arange(45), np.arange(45, 60))]
+    folds = folds_of(cv, X, y, classifier=True, groups=groups)
+    order = np.arange(60.0) if by == "time" else None
+    tuning = NestedTuning(
+        models, X, y, folds, scoring="accuracy", limit=LONG, groups=groups, order=order
+    )
+    for number, (train, test) in enumerate(folds):
+        seen.clear()
+        tuning.fit("witness", number)
+        tuning.fit("other", number)
+        tuning.fit_stack(number)
+        assert seen <= set(train.tolist())
+        assert not seen & set(test.tolist())
+
+
+def test_the_final_stack_is_fitted_to_all_rows():
+    X, y = table(90)
+    models = {"line": th.LogisticRegression(), "neighbours": th.KNeighborsClassifier()}
+    folds = folds_of(3, X, y, classifier=True)
+    tuning = NestedTuning(models, X, y, folds, scoring="accuracy", limit=LONG)
+    for name in models:
+        for number in range(3):
+            tuning.fit(name, number)
+    assert tuning.can_stack()
+    final = tuning.final_model(STACK)
+    assert (final.predict(X) == y).mean() > 0.8
+    (line,) = [each for each in final.estimators_ if hasattr(each, "coef_")]
+    alone = th.LogisticRegression(**tuning.setting("line")).fit(X, y)
+    np.testing.assert_array_equal(line.coef_, alone.coef_)
+
+
+def test_noise_does_not_look_like_signal():
+    """The best of 16 settings on noise looks good in the search, but not on the held-out rows."""
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((90, 4)), random.integers(0, 2, 90)
+    found = th.tune(th.KNeighborsClassifier(), X, y)
+    models = {"constant": th.ConstantClassifier(), "neighbours": th.KNeighborsClassifier()}
+    nested = th.compare(models, X, y, time_limit=LONG).evaluations["neighbours"]
+    assert nested.scores["accuracy"].mean() < found.score
+    assert nested.intervals["accuracy"].low < 0.5
+
+
+class TestCompare:
+    def test_tuning_helps_where_the_default_is_bad(self):
+        random = np.random.default_rng(0)
+        X = random.standard_normal((120, 8))
+        y = X @ random.standard_normal(8) + random.standard_normal(120)
+        models = {"few": th.KNeighborsRegressor(1), "mean": th.ConstantRegressor()}
+        plain = th.compare(models, X, y).evaluations["few"]
+        tuned = th.compare(models, X, y, time_limit=LONG).evaluations["few"]
+        assert tuned.scores["r2"].mean() > plain.scores["r2"].mean() + 0.1
+
+    @pytest.mark.parametrize("task", ["numbers", "two classes", "three classes"])
+    def test_a_stack_is_about_as_good_as_its_best_member(self, task):
+        random = np.random.default_rng(0)
+        X = random.standard_normal((150, 3))
+        signal = X[:, 0] + np.sin(2 * X[:, 1])
+        if task == "numbers":
+            y = signal + 0.3 * random.standard_normal(150)
+            models = {"ridge": th.RidgeCV(), "neighbours": th.KNeighborsRegressor()}
+        else:
+            cuts = [0.0] if task == "two classes" else [-0.8, 0.8]
+            y = np.array(["a", "b", "c"])[np.searchsorted(cuts, signal)]
+            models = {"line": th.LogisticRegression(), "neighbours": th.KNeighborsClassifier()}
+        result = th.compare(models, X, y, cv=3, time_limit=LONG, stack=True)
+        metric = result.metric
+        scores = {name: each.scores[metric].mean() for name, each in result.evaluations.items()}
+        assert set(scores) == {*models, STACK}
+        assert scores[STACK] > max(scores[name] for name in models) - 0.03
+
+    def test_same_seed_same_result(self):
+        X, y = table(90)
+        models = {"line": th.LogisticRegression(), "neighbours": th.KNeighborsClassifier()}
+        first, again = (th.compare(models, X, y, cv=3, time_limit=LONG) for _ in range(2))
+        with th.config(threads=1):
+            alone = th.compare(models, X, y, cv=3, time_limit=LONG)
+        for other in (again, alone):
+            for name, each in first.evaluations.items():
+                np.testing.assert_array_equal(each.predictions, other.evaluations[name].predictions)
+
+    def test_refusals(self):
+        X, y = table()
+        models = {"line": th.LogisticRegression(), "neighbours": th.KNeighborsClassifier()}
+        with pytest.raises(ParameterError, match="needs a time limit"):
+            th.compare(models, X, y, stack=True)
+        with pytest.raises(CapabilityError, match="row weights"):
+            th.compare(models, X, y, time_limit=1, sample_weight=np.ones(60))
+        with pytest.raises(ParameterError, match="time_limit='soon'"):
+            th.compare(models, X, y, time_limit="soon")
+
+
+class TestInterrupt:
+    def interrupted(self, after, stopped):
+        X, y = table(90)
+        models = {
+            "constant": th.ConstantClassifier(),
+            "line": th.LogisticRegression(),
+            "neighbours": th.KNeighborsClassifier(),
+        }
+        folds = folds_of(3, X, y, classifier=True)
+
+        def progress(done, total, name):
+            if done == after:
+                raise KeyboardInterrupt
+
+        tuning = NestedTuning(models, X, y, folds, scoring="accuracy", limit=LONG)
+        tuning.models = models
+        return compared(
+            models,
+            X,
+            y,
+            cv=folds,
+            scoring="accuracy",
+            groups=None,
+            random_state=0,
+            progress=progress,
+            tuning=tuning,
+            stack=True,
+            stopped=stopped,
+        )
+
+    def test_finished_models_are_kept(self):
+        stopped = []
+        with th.config(threads=1):
+            result = self.interrupted(7, stopped)
+        assert set(result.evaluations) == {"constant", "line"}
+        assert stopped == ["neighbours"]
+
+    def test_one_model_is_no_comparison(self):
+        with th.config(threads=1), pytest.raises(KeyboardInterrupt):
+            self.interrupted(4, [])
+
+    def test_others_raise(self):
+        with th.config(threads=1), pytest.raises(KeyboardInterrupt):
+            self.interrupted(7, None)
+
+
+class TestTune:
+    def test_the_model_has_the_chosen_setting(self):
+        random = np.random.default_rng(0)
+        X = random.standard_normal((80, 2))
+        y = X[:, 0] + 0.1 * random.standard_normal(80)
+        found = th.tune(th.Ridge(alpha=1e6), X, y, space={"alpha": [1e3, 1e-3]})
+        assert found.chosen == {"alpha": 1e-3}
+        assert found.model.alpha == 1e-3
+        assert found.model.n_features_in_ == 2
+        assert found.settings[0] == found.chosen
+        assert found.scores[0] == max(found.scores) == found.score
+        assert "alpha=0.001" in str(found)
+
+    def test_a_limit_of_zero_fits_the_model_as_it_is(self):
+        X, y = table()
+        found = th.tune(th.KNeighborsClassifier(7), X, y, time_limit=0)
+        assert found.model.n_neighbors == 7
+        assert not found.complete
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"space": {"depth": [1]}}, "'depth' is not a parameter of KNeighborsClassifier"),
+            ({"space": {"weights": "uniform"}}, "Give a sequence"),
+            ({"n_settings": 0}, "n_settings=0"),
+            ({"time_limit": "1 day"}, "time_limit='1 day'"),
+            ({"scoring": ["accuracy", "f1"]}, "2 metrics"),
+        ],
+    )
+    def test_refusals(self, options, message):
+        X, y = table()
+        with pytest.raises(ParameterError, match=message):
+            th.tune(th.KNeighborsClassifier(), X, y, **options)
+
+    def test_refuses_other_models(self):
+        with pytest.raises(ParameterError, match="neither a classifier nor a regressor"):
+            th.tune(th.KMeans(), *table())

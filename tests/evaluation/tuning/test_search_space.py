@@ -1,0 +1,71 @@
+"""Time limits and the settings that are tried."""
+
+import numpy as np
+import pytest
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+import thetahat as th
+from thetahat.catalog import estimators
+from thetahat.evaluation.tuning.search_space import settings_of, space_of
+from thetahat.evaluation.tuning.time_limit import seconds_of
+from thetahat.foundation.errors import ParameterError
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds"),
+    [("90s", 90), ("5m", 300), ("1h", 3600), ("1.5H", 5400), ("7", 7), (" 2 m ", 120), (3, 3)],
+)
+def test_time_limits(limit, seconds):
+    assert seconds_of(limit) == seconds
+
+
+@pytest.mark.parametrize("limit", ["", "m", "5 minutes", "-5m", -1, np.inf, True, None, "1e3s"])
+def test_refused_time_limits(limit):
+    with pytest.raises(ParameterError, match='"90s", "5m" or "1h"'):
+        seconds_of(limit)
+
+
+def test_the_last_step_of_a_pipeline_is_tuned():
+    model = TransformedTargetRegressor(th.KNeighborsRegressor(), transformer=StandardScaler())
+    pipeline = Pipeline([("scale", StandardScaler()), ("model", model)])
+    found = space_of(pipeline)
+    assert set(found) == {
+        "model__regressor__n_neighbors",
+        "model__regressor__weights",
+        "model__regressor__p",
+    }
+    pipeline.set_params(**{name: values[-1] for name, values in found.items()})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name, kind in estimators().items() if "." not in name and kind._search_space],
+)
+def test_declared_spaces_name_parameters(name):
+    kind = estimators()[name]
+    parameters = kind._example().get_params(deep=False)
+    assert set(kind._search_space) <= set(parameters)
+    assert all(len(values) == len(set(map(repr, values))) for values in kind._search_space.values())
+
+
+class TestSettings:
+    def test_the_model_as_it_is_comes_first_and_none_twice(self):
+        space = {"n_neighbors": (1, 5, 9), "weights": ("uniform", "distance")}
+        found = settings_of(th.KNeighborsRegressor(), space, 100, np.random.default_rng(0))
+        assert found[0] == {}
+        assert len(found) == 6  # (5, "uniform") is the model as it is
+        assert {"n_neighbors": 5, "weights": "uniform"} not in found
+        assert len({repr(each) for each in found}) == 6
+
+    def test_random_settings_of_a_large_space(self):
+        model = th.HistGradientBoostingRegressor()
+        space = space_of(model)
+        found = settings_of(model, space, 18, np.random.default_rng(0))
+        assert len(found) == 18
+        assert all(each[name] in space[name] for each in found[1:] for name in space)
+        assert found == settings_of(model, space, 18, np.random.default_rng(0))
+
+    def test_nothing_to_tune(self):
+        assert settings_of(th.LinearRegression(), {}, 18, np.random.default_rng(0)) == [{}]

@@ -1,0 +1,234 @@
+"""Nested tuning: every fold tunes its models on its own training rows.
+
+A score on held-out rows flatters a model whose settings were chosen with the help of these rows.
+Here the settings of a fold are chosen by a search inside the training rows of this fold, and so are
+the members and the weights of the stack. The held-out rows of the fold are used for its score
+alone. The score is therefore that of the whole procedure: tune, choose, fit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from threading import Event
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from thetahat.data.resampling import take_rows
+from thetahat.evaluation.cross_fitting import Progress
+from thetahat.evaluation.evaluate import Evaluation, evaluate_all
+from thetahat.evaluation.folds import Fold
+from thetahat.evaluation.metrics import scorers_for
+from thetahat.evaluation.tuning.halving import SETTINGS, outputs_of
+from thetahat.evaluation.tuning.inner_folds import TrainingRows
+from thetahat.evaluation.tuning.prepared import PreparedColumns
+from thetahat.evaluation.tuning.search_space import Setting, settings_of, space_of
+from thetahat.evaluation.tuning.stack import MOST_MEMBERS, best_members, stacked
+from thetahat.evaluation.tuning.stack import NAME as STACK
+from thetahat.evaluation.tuning.time_plan import Share, plan_times
+from thetahat.evaluation.tuning.tuned import TunedFit, tuned_fit
+from thetahat.foundation.types import Array
+from thetahat.models.ensemble.combination.stacking_classifier import StackingClassifier
+from thetahat.models.ensemble.combination.stacking_regressor import StackingRegressor
+
+
+class NestedTuning:
+    """Fits models for `cross_fit`: tunes each on the training rows of the fold, within its share.
+
+    After the time limit, models that are left are fitted as they are.
+    `order` is the time of every row if later rows are predicted from earlier ones.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, Any],
+        X: Any,
+        y: Array,
+        folds: list[Fold],
+        *,
+        scoring: Any,
+        limit: float,
+        groups: Array | None = None,
+        order: Array | None = None,
+        seed: int = 0,
+        n_settings: int = SETTINGS,
+    ) -> None:
+        first = next(iter(models.values()))
+        self.rows = TrainingRows(X, np.asarray(y), is_classifier(first), groups, order)
+        self.folds, self.seed = folds, seed
+        self.fits: dict[tuple[str, int], TunedFit] = {}
+        self.stopped, self._deadline = Event(), time.monotonic() + limit
+        self._prepared = PreparedColumns()
+        random = np.random.default_rng(seed)
+        self.settings: dict[str, list[Setting]] = {}
+        for name, model in models.items():
+            self.settings[name] = settings_of(model, space_of(model), n_settings, random)
+        scorers = {name: scorers_for(model, scoring, folds, True) for name, model in models.items()}
+        self._scorers = {name: next(iter(found.values())) for name, found in scorers.items()}
+        self.n_train = max(len(train) for train, _ in folds)
+        self.shares: dict[str, Share] = plan_times(
+            models,
+            {name: len(found) for name, found in self.settings.items()},
+            self.rows,
+            self.n_train,
+            max(len(test) for _, test in folds),
+            len(folds),
+            limit,
+            seed,
+        )
+        self.models = {name: models[name] for name in self.shares}
+        """The models, those with the shortest fits first."""
+
+    def fit(self, name: str, number: int) -> Any:
+        """A model, tuned and fitted on the training rows of a fold."""
+        found = tuned_fit(
+            self.models[name],
+            self.settings[name],
+            self.rows.take(self.folds[number][0]),
+            self._scorers[name],
+            self.shares[name],
+            seed=self.seed,
+            stop=lambda: self.stopped.is_set() or time.monotonic() > self._deadline,
+            prepared=self._prepared,
+            place=number,
+        )
+        self.fits[name, number] = found
+        return found.model
+
+    def evaluated(
+        self,
+        X: Any,
+        y: Any,
+        options: Mapping[str, Any],
+        *,
+        stack: bool,
+        progress: bool | Progress,
+        stopped: list[str] | None,
+    ) -> dict[str, Evaluation]:
+        """The evaluations of the tuned models, and of their stack if there is one.
+
+        `options` and `stopped` are those of `evaluate_all`.
+        """
+        halted: list[str] = []
+        try:
+            found = evaluate_all(
+                self.models,
+                X,
+                y,
+                progress=progress,
+                fitter=self.fit,
+                stopped=halted if stopped is not None else None,
+                **options,
+            )
+        finally:
+            self.stopped.set()  # fits that an interrupt or an error left running end soon
+        if stopped is not None:
+            stopped += halted
+        if stack and not halted and self.can_stack():
+            kind = StackingClassifier if self.rows.classifier else StackingRegressor
+            found |= evaluate_all(
+                {STACK: kind([])},
+                X,
+                y,
+                progress=False,
+                fitter=lambda _, number: self.fit_stack(number),
+                **options,
+            )
+            timed = [
+                replace(fit, fit_seconds=fit.fit_seconds + self._seconds(fit.fold))
+                for fit in found[STACK].fits
+            ]
+            found[STACK] = replace(found[STACK], fits=tuple(timed))
+        return found
+
+    def can_stack(self) -> bool:
+        """Whether every fold has at least two members, and its held-out rows show all classes."""
+        held = self.rows.y[np.concatenate([test for _, test in self.folds])]
+        if self.rows.classifier and np.unique(held).size < np.unique(self.rows.y).size:
+            return False
+        return all(len(self._members(number)) > 1 for number in range(len(self.folds)))
+
+    def fit_stack(self, number: int) -> Any:
+        """A stack of the models of a fold that were best in the searches on its training rows."""
+        train, members = self.folds[number][0], self._members(number)
+        searches = {name: self.fits[name, number].search for name in members}
+        held = train[searches[members[0]].held]
+        return stacked(
+            {name: self.fits[name, number].model for name in members},
+            {name: found.outputs for name, found in searches.items() if found.outputs is not None},
+            take_rows(self.rows.X, held),
+            self.rows.y[held],
+            classifier=self.rows.classifier,
+        )
+
+    def _members(self, number: int) -> list[str]:
+        """The best models of a fold by their searches, whose outputs are for the same rows."""
+        searches = {name: self.fits[name, number].search for name in self.models}
+        known = {
+            name: found.outputs for name, found in searches.items() if found.outputs is not None
+        }
+        most = max(map(len, known.values()), default=0)
+        same = {name: outputs for name, outputs in known.items() if len(outputs) == most}
+        chosen = best_members({name: searches[name].score for name in same}, same)
+        train = self.folds[number][0]
+        if chosen and self.rows.classifier:
+            held = self.rows.y[train[searches[chosen[0]].held]]
+            if np.unique(held).size < np.unique(self.rows.y[train]).size:
+                return []
+        return chosen
+
+    def _seconds(self, number: int) -> float:
+        """Seconds of the searches and fits of the members of a stack."""
+        return sum(self.fits[name, number].seconds for name in self._members(number))
+
+    def with_models(self, evaluation: Evaluation) -> Evaluation:
+        """An evaluation of a tuned model with the fitted model of every fold."""
+        fits = []
+        for fit in evaluation.fits:
+            if evaluation.name == STACK:
+                fitted = self.fit_stack(fit.fold)
+            else:
+                fitted = self.fits[evaluation.name, fit.fold].model
+            fits.append(replace(fit, estimator=fitted))
+        return replace(evaluation, fits=tuple(fits))
+
+    def setting(self, name: str) -> Setting:
+        """The setting that most folds have chosen; the first of them if several are as frequent."""
+        chosen = [self.fits[name, number].setting for number in range(len(self.folds))]
+        usual = Counter(map(repr, chosen)).most_common(1)[0][0]
+        return next(each for each in chosen if repr(each) == usual)
+
+    def final_model(self, name: str) -> Any:
+        """A model fitted to all rows with the setting that most folds have chosen; or the stack."""
+        if name == STACK:
+            return self.final_stack()
+        size = self.shares[name].rows
+        rows = self.rows if size is None else self.rows.take(self.rows.sample(size, self.seed))
+        return clone(self.models[name]).set_params(**self.setting(name)).fit(rows.X, rows.y)
+
+    def final_stack(self) -> Any:
+        """A stack of models fitted to all rows; its weights come from the folds' held-out rows."""
+        in_fold: Counter[str] = Counter()
+        for number in range(len(self.folds)):
+            in_fold.update(self._members(number))
+        members = [name for name, _ in in_fold.most_common(MOST_MEMBERS)]
+        held = np.concatenate([test for _, test in self.folds])
+        classes = np.unique(self.rows.y) if self.rows.classifier else None
+        outputs = {}
+        for name in members:
+            parts = [
+                outputs_of(self.fits[name, number].model, take_rows(self.rows.X, test), classes)
+                for number, (_, test) in enumerate(self.folds)
+            ]
+            outputs[name] = np.concatenate([part for part in parts if part is not None])
+        return stacked(
+            {name: self.final_model(name) for name in members},
+            outputs,
+            take_rows(self.rows.X, held),
+            self.rows.y[held],
+            classifier=self.rows.classifier,
+        )

@@ -1,0 +1,200 @@
+"""Tune a model within a time limit, and fit it to all rows with the setting that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from thetahat.evaluation.folds import targets_of
+from thetahat.evaluation.metrics import scorers_for
+from thetahat.evaluation.tuning.halving import SETTINGS, Tried
+from thetahat.evaluation.tuning.inner_folds import TrainingRows
+from thetahat.evaluation.tuning.search_space import Setting, require_space, settings_of, space_of
+from thetahat.evaluation.tuning.time_limit import seconds_of
+from thetahat.evaluation.tuning.time_plan import Share
+from thetahat.evaluation.tuning.tuned import tuned_fit
+from thetahat.foundation.errors import DataError, ParameterError
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The settings of a search by successive halving, the best first; prints as a table.
+
+    Formula: settings are ranked by the number of rows and folds on which they were tried, then by
+    their mean score. Cost: O(settings).
+
+    Attributes
+    ----------
+    metric : str
+        The name of the metric that is maximised.
+    chosen : dict
+        The chosen setting. Empty if the model is best as it is.
+    score : float
+        The mean score of the chosen setting in the last round. It is too optimistic as a score of
+        the model, because it is the best of many.
+    settings : tuple of dict
+        All settings that were tried, the chosen one first.
+    scores : tuple of float
+        The mean score of each setting in the last round that it reached; −∞ where a fit failed.
+    rows : tuple of int
+        The number of training and held-out rows of that round.
+    model : estimator
+        The model fitted with the chosen setting to all rows.
+    complete : bool
+        Whether the search ended by itself. If False, the time limit has ended it, and another run
+        may choose another setting.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> data = th.datasets.make_linear(100, 5, noise=1.0, random_state=0)
+    >>> found = th.tune(th.Ridge(), data.X, data.y, space={"alpha": [1e-3, 1.0, 1e3]})
+    >>> found.complete, len(found.settings)
+    (True, 3)
+    """
+
+    metric: str
+    chosen: Setting
+    score: float
+    settings: tuple[Setting, ...]
+    scores: tuple[float, ...]
+    rows: tuple[int, ...]
+    model: Any
+    complete: bool
+
+    def __str__(self) -> str:
+        names = [_words(each) for each in self.settings]
+        width = max(map(len, names))
+        lines = [f"{self.metric}, mean over held-out folds, {len(names)} settings:"]
+        lines += [
+            f"{'*' if not place else ' '} {name:<{width}}  {score:.4g}  ({rows:,} rows)"
+            for place, (name, score, rows) in enumerate(
+                zip(names, self.scores, self.rows, strict=True)
+            )
+        ]
+        if not self.complete:
+            lines.append("The time limit has ended the search.")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def tune(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    space: Mapping[str, Sequence[Any]] | None = None,
+    time_limit: float | str | None = None,
+    n_settings: int = SETTINGS,
+    scoring: Any = None,
+    groups: Any = None,
+    random_state: int = 0,
+) -> Tuning:
+    """Search for a good setting of a model by successive halving, and fit the model with it.
+
+    Formula: argmax over settings of the mean score on held-out rows. Of the settings, a third goes
+    on to the next round, with three times as many rows (at most 20,000), or with more folds if
+    there are at most 5,000 rows. Cost: about n_settings/2 fits to the rows of the last round, and
+    one fit to all rows.
+
+    The score of the chosen setting is too optimistic, because it is the best of many. To compare
+    tuned models, use `compare` with a ``time_limit``: it tunes on the training rows of every fold.
+
+    Parameters
+    ----------
+    model : estimator
+        A classifier or regressor with scikit-learn's interface, or a pipeline that ends with one.
+        It is cloned, so the object itself stays unfitted. Its own parameters are the first setting.
+    X : array-like, sparse or table of shape (n, d)
+        The rows, held in memory.
+    y : array-like of shape (n,)
+        The target of each row.
+    space : dict of str to sequence, optional
+        Names of parameters, as in ``set_params``, and the values to try. By default the values that
+        the class of the model declares: boosted trees, forests, neighbours, networks, kernel
+        machines and linear models have some.
+    time_limit : float or str, optional
+        Time after which no further setting is tried: a number of seconds, or "90s", "5m", "1h". The
+        fit to all rows comes after it. By default there is no limit, and the result depends on
+        `random_state` alone.
+    n_settings : int, default=18
+        Number of settings of the first round, drawn at random from the space. Must be at least 1.
+    scoring : str or callable, optional
+        One metric as in scikit-learn: a name such as "accuracy", or a callable
+        ``scorer(model, X, y)``. Greater values must be better. By default the model's own
+        ``score`` method is used.
+    groups : array-like of shape (n,), optional
+        The group of each row. Rows of a group are held out together.
+    random_state : int, default=0
+        Seed for the settings, the samples and the folds.
+
+    Returns
+    -------
+    Tuning
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> data = th.datasets.make_linear(100, 5, noise=1.0, random_state=0)
+    >>> found = th.tune(th.KNeighborsRegressor(), data.X, data.y, n_settings=9)
+    >>> found.model.n_neighbors == found.chosen.get("n_neighbors", 5)
+    True
+    """
+    seconds = inf if time_limit is None else seconds_of(time_limit)
+    if not (isinstance(n_settings, int | np.integer) and n_settings >= 1):
+        raise ParameterError(f"tune: n_settings={n_settings!r} must be a whole number ≥ 1.")
+    if not (is_classifier(model) or is_regressor(model)):
+        raise ParameterError(
+            f"tune: {type(model).__name__} is neither a classifier nor a regressor. Give one, or a "
+            "pipeline that ends with one."
+        )
+    chosen_from = space_of(model) if space is None else dict(space)
+    require_space(chosen_from, model, "tune")
+    _, targets = targets_of(X, y, "tune", several=False, models=[model])
+    grouped = None if groups is None else np.asarray(groups)
+    if grouped is not None and grouped.shape != targets.shape:
+        raise DataError(
+            f"tune: groups has shape {grouped.shape}, but there are {len(targets)} rows. Give one "
+            "group per row."
+        )
+    rows = TrainingRows(X, targets, is_classifier(model), grouped)
+    settings = settings_of(model, chosen_from, n_settings, np.random.default_rng(random_state))
+    scorers = scorers_for(model, scoring, [], True)
+    if len(scorers) != 1:
+        raise ParameterError(f"tune: {len(scorers)} metrics given; tune by one at a time.")
+    ((metric, scorer),) = scorers.items()
+    found = tuned_fit(
+        model, settings, rows, scorer, Share(seconds), seed=random_state, stop=lambda: False
+    )
+    search = found.search
+    ranked = sorted(search.tried, key=lambda each: (each is not search.chosen, *_rank(each)))
+    ranked = [each for each in ranked if each.scores]
+    return Tuning(
+        metric,
+        found.setting,
+        search.score,
+        tuple(each.setting for each in ranked),
+        tuple(-_rank(each)[2] for each in ranked),
+        tuple(-_rank(each)[0] for each in ranked),
+        found.model,
+        search.complete,
+    )
+
+
+def _rank(tried: Tried) -> tuple[int, int, float]:
+    """Rows, folds and mean score of the last round that a setting reached, the most first."""
+    rows = max((rows for rows, _ in tried.scores), default=0)
+    scores = [score for (each, _), score in tried.scores.items() if each == rows]
+    return -rows, -len(scores), -float(np.mean(scores)) if scores else inf
+
+
+def _words(setting: Setting) -> str:
+    if not setting:
+        return "as it is"
+    return ", ".join(f"{name}={value}" for name, value in setting.items())

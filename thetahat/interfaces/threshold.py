@@ -1,0 +1,184 @@
+"""The probability from which a row is called positive: chosen on held-out rows, saved, and used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from thetahat.evaluation.curves.threshold import Threshold, best_threshold
+from thetahat.evaluation.evaluate import Evaluation
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
+from thetahat.interfaces.problem import Problem
+
+NOTE = "threshold"
+"""The note of a model file that holds the threshold."""
+ALWAYS, NEVER = 0.0, 2.0
+"""Thresholds that all probabilities reach, and none."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What the threshold is chosen for: the lowest cost, or the highest F₁ score."""
+
+    positive: Any
+    criterion: str
+    false_positive: float = 1.0
+    false_negative: float = 1.0
+
+    @property
+    def words(self) -> str:
+        if self.criterion == "f1":
+            return "the highest F1 score"
+        return (
+            f"the lowest cost ({self.false_positive:g} for a false positive, "
+            f"{self.false_negative:g} for a false negative)"
+        )
+
+    def choose(self, is_positive: Array, shares: Array) -> Threshold:
+        return best_threshold(
+            is_positive,
+            shares,
+            false_positive=self.false_positive,
+            false_negative=self.false_negative,
+            positive=True,
+            criterion=self.criterion,
+        )
+
+    def value(self, is_positive: Array, called: Array) -> float:
+        """The mean cost per row, or the F₁ score."""
+        false_positives = int((called & ~is_positive).sum())
+        false_negatives = int((~called & is_positive).sum())
+        if self.criterion == "f1":
+            hits = 2 * int((called & is_positive).sum())
+            return hits / max(1, hits + false_positives + false_negatives)
+        total = self.false_positive * false_positives + self.false_negative * false_negatives
+        return total / len(called)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A threshold of a model, and what it is worth on held-out rows."""
+
+    rule: Rule
+    threshold: float
+    worth: float
+    """The cost or F₁ score, where each fold has the threshold of the other folds."""
+    at_half: float
+    """The same at probability one half."""
+
+    @property
+    def note(self) -> dict[str, Any]:
+        """What is saved with a model."""
+        return {
+            "positive": str(self.rule.positive),
+            "value": self.threshold,
+            "chosen for": self.rule.words,
+        }
+
+    @property
+    def sentence(self) -> str:
+        what = "F1 score" if self.rule.criterion == "f1" else "cost per row"
+        return (
+            f"{self.rule.positive} is predicted from probability {self.threshold:.4g}, for "
+            f"{self.rule.words}: {what} {self.worth:.4g} on held-out rows, {self.at_half:.4g} at "
+            "probability 0.5."
+        )
+
+
+def rule_of(
+    problem: Problem, cost: str | None, threshold: str | None, positive: str | None
+) -> Rule | None:
+    """The rule that the options ask for; None without them."""
+    if cost is None and threshold is None:
+        if positive is not None:
+            raise ParameterError(f"--positive {positive} needs --cost FP:FN or --threshold f1.")
+        return None
+    option = f"--cost {cost}" if cost is not None else f"--threshold {threshold}"
+    if cost is not None and threshold is not None:
+        raise ParameterError(f"{option} and --threshold contradict each other. Give one of them.")
+    classes, counts = np.unique(problem.y, return_counts=True)
+    if problem.task != "classification" or classes.size != 2:
+        kind = "numbers" if problem.task == "regression" else f"{classes.size} classes"
+        raise ParameterError(f"{option} needs a target of two classes, but it has {kind}.")
+    label = classes[1] if counts[1] <= counts[0] else classes[0]
+    if positive is not None:
+        named = [each for each in classes if str(each) == positive]
+        if not named:
+            raise ParameterError(
+                f"--positive {positive}: the classes are {classes[0]} and {classes[1]}."
+            )
+        label = named[0]
+    if cost is None:
+        return Rule(label, "f1")
+    parts = cost.split(":")
+    try:
+        costs = [float(part) for part in parts]
+    except ValueError:
+        costs = []
+    if len(costs) != 2 or min(costs) < 0 or not all(map(isfinite, costs)) or max(costs) == 0:
+        raise ParameterError(
+            f"{option}: write the cost of a false positive and of a false negative, such as 1:5; "
+            "they must not be negative, and not both 0."
+        )
+    return Rule(label, "cost", costs[0], costs[1])
+
+
+def decide(rule: Rule, held: Evaluation, problem: Problem) -> Decision:
+    """Choose the threshold on all held-out rows; its worth is measured fold by fold."""
+    shares, positive, fold = [], [], []
+    for fit in held.fits:
+        model = fit.estimator
+        if not hasattr(model, "predict_proba"):
+            raise CapabilityError(
+                f"{held.name} gives no probabilities, so no threshold can be chosen. Use another "
+                "model."
+            )
+        found = model.predict_proba(problem.X[fit.rows])
+        place = np.flatnonzero(model.classes_ == rule.positive)
+        shares.append(found[:, place[0]] if place.size else np.zeros(len(found)))
+        positive.append(problem.y[fit.rows] == rule.positive)
+        fold.append(np.full(len(found), fit.fold))
+    share, truth, folds = map(np.concatenate, (shares, positive, fold))
+    called = np.zeros(truth.size, dtype=bool)
+    for number in np.unique(folds):
+        inside, others = folds == number, folds != number
+        two = truth[others].any() and not truth[others].all()
+        limit = rule.choose(truth[others], share[others]).threshold if two else 0.5
+        called[inside] = share[inside] >= limit
+    threshold = rule.choose(truth, share).threshold
+    if not isfinite(threshold):
+        threshold = NEVER if threshold > 0 else ALWAYS
+    return Decision(rule, threshold, rule.value(truth, called), rule.value(truth, share >= 0.5))
+
+
+class Decided:
+    """A classifier that predicts the positive class from a probability; else like the model."""
+
+    def __init__(self, model: Any, positive: str, threshold: float) -> None:
+        self._model, self._threshold = model, threshold
+        self._place = [str(label) for label in model.classes_].index(positive)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._model[place]
+
+    def predict(self, X: Any) -> Array:
+        """The labels: the positive class where its probability reaches the threshold."""
+        reached = self._model.predict_proba(X)[:, self._place] >= self._threshold
+        positive, other = self._model.classes_[[self._place, 1 - self._place]]
+        return np.where(reached, positive, other)
+
+
+def decided(model: Any, notes: Mapping[str, Any]) -> Any:
+    """The model with the threshold that is saved with it, if there is one."""
+    found = notes.get(NOTE)
+    if not isinstance(found, dict) or not hasattr(model, "predict_proba"):
+        return model
+    return Decided(model, str(found["positive"]), float(found["value"]))
