@@ -21,6 +21,10 @@ UNBOUNDED = {
     "margin": "cells without bounds",
     "max_subsets": "any number of subsets",
     "prior_covariance": "a flat prior",
+    "max_trials": "as many draws as the inliers found so far ask for",
+    "max_skips": "any number of draws may be skipped",
+    "stop_n_inliers": "no stop by the number of inliers",
+    "stop_score": "no stop by the score",
 }
 """Parameters that may be infinite where the class says so, with the meaning."""
 

@@ -103,14 +103,11 @@ def test_a_pipeline_of_labels_is_fitted_to_a_file(rows):
 @pytest.mark.parametrize(
     "use",
     [
-        lambda source: th.evaluate(th.Ridge(), source),
         lambda source: th.compare({"a": th.Ridge(), "b": th.Lasso()}, source),
         lambda source: th.search(th.Ridge(), {"alpha": [1.0, 2.0]}, source),
         lambda source: cross_val_score(th.Ridge(), source),
         lambda source: GridSearchCV(th.Ridge(), {"alpha": [1.0, 2.0]}).fit(source),
         lambda source: make_pipeline(StandardScaler(), th.Ridge()).fit(source),
-        lambda source: th.LassoCV().fit(source),
-        lambda source: th.RandomForestRegressor().fit(source),
         lambda source: th.DecisionTreeRegressor().fit(source),
         lambda source: th.VotingRegressor([("a", th.Ridge())]).fit(source),
     ],

@@ -373,12 +373,6 @@ def test_type_one_error_of_comparisons():
             lambda: th.compare({"a": th.Ridge(), "b": th.Ridge()}, X, Y, test="mcnemar"),
             "needs the accuracy of classifiers",
         ),
-        (
-            lambda: th.compare(
-                {"a": th.Ridge(), "b": th.Ridge()}, X, Y, scoring=["r2", "neg_max_error"]
-            ),
-            "one at a time",
-        ),
     ],
 )
 def test_refusals_say_what_to_do(call, message):

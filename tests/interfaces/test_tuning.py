@@ -127,6 +127,7 @@ class TestStackFile:
         from thetahat.interfaces.explanation import explain
         from thetahat.interfaces.prediction import UnknownValues, predicted
         from thetahat.interfaces.problem import pose
+        from thetahat.interfaces.quality import Held
 
         problem = pose(houses, "sold")
         models = spread.pipelines("classification", problem.kinds, ["logit", "knn"])
@@ -142,7 +143,16 @@ class TestStackFile:
         new = predicted(loaded, iter([houses]), problem.kinds, {}, UnknownValues(), "sold")
         shares = next(new)["P(yes)"].to_numpy()
         np.testing.assert_allclose(shares, model.predict_proba(problem.X)[:, 1], rtol=1e-12)
-        found = explain(loaded, problem.X, problem.y, scoring="accuracy")
+        held = Held(
+            np.arange(problem.n_rows),
+            problem.y,
+            model.predict(problem.X),
+            model.predict_proba(problem.X),
+            model.classes_,
+        )
+        found = explain(
+            loaded, problem.X, problem.y, scoring="accuracy", held=held, file_rows=problem.rows
+        )
         assert next(iter(found.importances.intervals)) == "price"
 
 

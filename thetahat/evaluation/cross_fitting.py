@@ -312,3 +312,13 @@ def progress_callback(progress: bool | Progress) -> Progress | None:
 def _print_progress(done: int, total: int, name: str) -> None:
     end = "\n" if done == total else "\r"
     print(f"{done} of {total} fits ({name})", end=end, file=sys.stderr, flush=True)
+
+
+def in_row_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:
+    """Values of the held-out rows in the order of X; None when their shapes differ."""
+    if len({part.shape[1:] for part in parts}) > 1 or 0 in parts[0].shape[1:]:
+        return None
+    values = np.concatenate(parts)
+    ordered = np.empty_like(values)
+    ordered[np.concatenate([fit.rows for fit in fits])] = values
+    return ordered

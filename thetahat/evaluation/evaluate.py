@@ -18,6 +18,7 @@ from thetahat.evaluation.cross_fitting import (
     Progress,
     Scorer,
     cross_fit,
+    in_row_order,
     progress_callback,
     rows_right,
 )
@@ -387,19 +388,9 @@ def _evaluation(
     }
     predictions = certainties = None
     if are_a_partition(folds, len(y)):
-        predictions = _in_order(fits, [fit.predictions for fit in fits])
+        predictions = in_row_order(fits, [fit.predictions for fit in fits])
         if all(fit.certainty is not None for fit in fits):
-            certainties = _in_order(fits, [fit.certainty for fit in fits])
+            certainties = in_row_order(fits, [fit.certainty for fit in fits])
     return Evaluation(
         name, intervals, scores, predictions, certainties, tuple(fits), known, units, unit
     )
-
-
-def _in_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:
-    """Values of the held-out rows in the order of X; None when their shapes differ."""
-    if len({part.shape[1:] for part in parts}) > 1 or 0 in parts[0].shape[1:]:
-        return None
-    values = np.concatenate(parts)
-    ordered = np.empty_like(values)
-    ordered[np.concatenate([fit.rows for fit in fits])] = values
-    return ordered

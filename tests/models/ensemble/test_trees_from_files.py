@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import thetahat as th
-from thetahat.data import code_store
+from thetahat.data.on_disk import code_store
 from thetahat.foundation.errors import CapabilityError, DataError, MemoryBudgetError
 
 NAMES = ["a", "b", "c"]

@@ -32,7 +32,7 @@ def predict_to_file(
     Parameters
     ----------
     model : estimator
-        A fitted model.
+        A fitted model whose predictions are written.
     source : Source
         The rows to predict, such as ``th.scan("part-*.parquet")``, with the columns of `fit`. A
         target is not needed.

@@ -156,12 +156,6 @@ def test_stopping_early_is_said():
         th.LogisticRegressionCV(Cs=[1.0, 10.0], cv=2, max_iter=1).fit(X, THREE)
 
 
-def test_rows_in_a_file_are_refused(tmp_path):
-    np.save(tmp_path / "rows.npy", np.column_stack([X, THREE]))
-    with pytest.raises(th.errors.CapabilityError, match="rows in memory"):
-        th.LogisticRegressionCV().fit(th.scan(tmp_path / "rows.npy", target=3))
-
-
 @pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "neg_brier_score"])
 def test_a_class_that_a_fold_does_not_hold(scoring):

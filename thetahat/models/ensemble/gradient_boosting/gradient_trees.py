@@ -13,7 +13,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import Bins, Codes
-from thetahat.data.code_store import bins_of_rows, codes_by_row
+from thetahat.data.on_disk.code_store import bins_of_rows, codes_by_row
 from thetahat.data.row_pieces import StreamedRows
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.memory import shortage_explained

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.bins import Bins
-from thetahat.data.code_store import codes_by_row
+from thetahat.data.on_disk.code_store import codes_by_row
 from thetahat.data.resampling import take_rows
 from thetahat.data.row_pieces import BinnedRows, StreamedRows
 from thetahat.foundation.errors import ParameterError

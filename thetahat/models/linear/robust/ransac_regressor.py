@@ -136,7 +136,7 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
         "max_trials": whole(0) | _infinite,
         "max_skips": whole(0) | _infinite,
         "stop_n_inliers": whole(0) | _infinite,
-        "stop_score": real | _infinite | Range(lambda value: value == -math.inf, "−infinity"),
+        "stop_score": real | _infinite,
         "stop_probability": fraction,
         "loss": one_of("absolute_error", "squared_error") | _function,
     }

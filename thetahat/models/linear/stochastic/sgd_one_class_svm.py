@@ -88,6 +88,9 @@ class SGDOneClassSVM(OutlierDetector, Stochastic):
     warm_start: bool = False
     average: Any = False
 
+    # It predicts no target, so it has no kind.
+    _generative = None  # type: ignore[assignment]
+    _parametric = None  # type: ignore[assignment]
     _ranges: ClassVar[dict[str, Range]] = {
         "nu": positive_fraction,
         **{name: RANGES[name] for name in SHARED},

@@ -11,7 +11,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import MAX_BINS, Bins, entries_by_column
-from thetahat.data.code_store import bins_of_rows, codes_by_column
+from thetahat.data.on_disk.code_store import bins_of_rows, codes_by_column
 from thetahat.data.row_pieces import StreamedRows
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import CapabilityError
