@@ -210,11 +210,18 @@ def test_interval_and_p_value_agree_for_numbers(metric):
 
 def test_differences_have_the_unit_of_the_metric():
     models = {"good": th.Ridge(), "bad": th.Ridge(alpha=1e4)}
-    assert " in r2, 95% interval" in th.compare(models, X, TARGETS).pairs[0].sentence
+    assert " in R², 95% interval" in th.compare(models, X, TARGETS).pairs[0].sentence
     (pair,) = th.compare(models, X, TARGETS, scoring="neg_root_mean_squared_error").pairs
-    assert " in root_mean_squared_error, 95% interval" in pair.sentence
+    assert " in root mean squared error, 95% interval" in pair.sentence
     classes = {"line": Threshold(), "zero": Zero()}
     assert " points, 95% interval" in th.compare(classes, X, LABELS).pairs[0].sentence
+
+
+def test_sentences_have_minus_signs():
+    models = {"a": th.Ridge(alpha=1.0), "b": th.Ridge(alpha=1.01)}
+    (pair,) = th.compare(models, X, TARGETS).pairs
+    assert pair.difference.low < 0
+    assert f"interval −{-pair.difference.low:.3g} to".replace("e-", "e−") in pair.sentence
 
 
 def test_perfect_models_leave_room_for_errors():
