@@ -21,6 +21,14 @@ def test_random_labels_with_a_tiny_margin_take_few_steps():
     np.testing.assert_allclose(loose.decision_function(X), exact, atol=0.01 * np.abs(exact).max())
 
 
+def test_a_kernel_of_low_rank_takes_few_steps():
+    random = np.random.default_rng(0)
+    X, y = random.random((40, 3)), random.normal(size=40)
+    model = th.NuSVR(kernel="poly", C=100.0, max_iter=200_000).fit(X, y)
+    assert np.max(model.n_iter_) < 100_000
+    assert model.solution_.gap < 1e-6
+
+
 @pytest.mark.parametrize("split", [None, 6], ids=["one sum", "two sums"])
 @pytest.mark.parametrize("kink", [0.0, 0.3])
 @pytest.mark.parametrize("rank", [3, 14])

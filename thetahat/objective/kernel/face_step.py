@@ -21,6 +21,9 @@ from thetahat.objective.kernel.gram_rows import GramRows
 MOST_FREE = 200
 """Largest number of free variables: the equations are dense."""
 
+INCONSISTENT = 1e-3
+"""Equations whose error, relative to the slope, is larger have no solution."""
+
 
 def minimise_on_face(rows: GramRows, dual: Any, beta: Array, gradient: Array) -> None:
     """Move the free variables of a `BoxDual` to their minimum or to their bounds, in place.
@@ -69,7 +72,7 @@ def _free(dual: Any, beta: Array) -> Array:
 
 
 def _newton_direction(kernel: Array, slope: Array, dual: Any, which: Array) -> Array:
-    """The solution d of the equations; of least norm if there are many."""
+    """The solution d of the equations, of least norm; without one, a direction that is flat."""
     groups = [(which >= each.start) & (which < each.stop) for each in dual.bounds]
     sums = np.column_stack([each for each in groups if each.any()]).astype(np.float64)
     size, n_sums = sums.shape
@@ -78,7 +81,11 @@ def _newton_direction(kernel: Array, slope: Array, dual: Any, which: Array) -> A
     system[:size, :size] = kernel / scale
     system[:size, size:], system[size:, :size] = sums, sums.T
     right = np.append(-slope / scale, np.zeros(n_sums))
-    step: Array = np.linalg.lstsq(system, right, rcond=1e-14)[0][:size]
+    solved = np.linalg.lstsq(system, right, rcond=1e-14)[0]
+    left = right - system @ solved
+    # What is left of the slope is a direction without curvature: the objective falls to a bound.
+    flat = np.linalg.norm(left) > INCONSISTENT * np.linalg.norm(right)
+    step: Array = (left if flat else solved)[:size]
     return step - sums @ ((sums.T @ step) / sums.sum(axis=0))
 
 
