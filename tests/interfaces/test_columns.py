@@ -101,6 +101,13 @@ class TestProblems:
         assert "nothing" not in kinds
         assert "id" in pose(houses, "price", keep=("id",)).kinds
 
+    def test_numbers_with_mixed_units_are_left_out_and_said(self, houses):
+        masses = [f"{k + 1} kg" if k % 2 else f"{k + 1} g" for k in range(houses.height)]
+        problem = pose(houses.with_columns(pl.Series("mass", masses)), "price")
+        (mass,) = (each for each in problem.columns if each.name == "mass")
+        assert mass.kind == "drop"
+        assert mass.reason.startswith("numbers with mixed units: ")
+
     def test_the_target_under_another_name_is_left_out_and_said(self, houses):
         leaky = houses.with_columns(
             pl.col("sold").replace_strict({"yes": "Y", "no": "N"}).alias("was_sold"),

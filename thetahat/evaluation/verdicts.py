@@ -6,6 +6,8 @@ import numpy as np
 
 from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval
 
+NAMES = {"r2": "R²", "roc_auc": "ROC AUC"}
+"""Names of metrics in sentences, where the words of scikit-learn's names do not suffice."""
 IN_POINTS = ("accuracy", "balanced_accuracy", "precision", "recall", "top_k_accuracy")
 """Prefixes of the names of metrics that are shares of rows, whose differences are in points."""
 
@@ -20,9 +22,9 @@ def remarks(a: str, b: str, metric: str, pooled: tuple[float, float] | None, by_
     text = ""
     if pooled is not None:
         text += (
-            f" This test compares the {metric} over all held-out rows together, which is "
-            f"{pooled[0]:.3g} for {a} and {pooled[1]:.3g} for {b}; the means over the folds differ "
-            "from that, as the folds have unequal sizes."
+            f" This test compares the {in_words(metric)} over all held-out rows together, which is "
+            f"{number(pooled[0])} for {a} and {number(pooled[1])} for {b}; the means over the "
+            "folds differ from that, as the folds have unequal sizes."
         )
     if by_ranks:
         text += (
@@ -50,7 +52,7 @@ def sentence_of(
     """
     unit, scale = unit_of(metric, known)
     gap, low, high, most = (
-        f"{scale * value:.3g}"
+        number(scale * value)
         for value in (difference.estimate, difference.low, difference.high, margin)
     )
     within = f"{100 * difference.level:.3g}% interval {low} to {high}"
@@ -89,12 +91,12 @@ def _what_is_possible(difference: Interval, margin: float, unit: str, scale: flo
         return "use more folds or another test"
     if margin == 0:
         possible = (
-            f"they may differ by up to {scale * farthest:.3g}{unit}, and " if farthest else ""
+            f"they may differ by up to {number(scale * farthest)}{unit}, and " if farthest else ""
         )
         return f"{possible}a margin of 0 counts no models as practically equal"
     return (
-        f"they may differ by up to {scale * farthest:.3g}{unit}, which is more than the margin of "
-        f"{scale * margin:.3g}{unit}"
+        f"they may differ by up to {number(scale * farthest)}{unit}, which is more than the margin "
+        f"of {number(scale * margin)}{unit}"
     )
 
 
@@ -102,4 +104,14 @@ def unit_of(metric: str, known: str | None) -> tuple[str, float]:
     """The unit of a difference and its scale: points for shares of rows, or that of the metric."""
     if (known or "").startswith(IN_POINTS):
         return " points", 100.0
-    return f" in {metric.removeprefix('neg_')}", 1.0
+    return f" in {in_words(metric)}", 1.0
+
+
+def in_words(metric: str) -> str:
+    """A metric as words: "neg_mean_absolute_error" is the mean absolute error."""
+    return NAMES.get(metric, metric.removeprefix("neg_").replace("_", " "))
+
+
+def number(value: float) -> str:
+    """Three digits of a number, with a minus sign instead of a hyphen."""
+    return f"{value:.3g}".replace("-", "−")

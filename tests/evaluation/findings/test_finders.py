@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import thetahat as th
-from thetahat.data.columns.quantities import numbers_in, read_quantities
+from thetahat.data.columns.quantities import mixed_units, numbers_in, read_quantities
 
 
 def rows(n=300, seed=0):
@@ -152,6 +152,25 @@ class TestTextNumbers:
 
     def test_another_unit_is_not_read(self):
         assert np.isnan(numbers_in(["5 €"], "unit $")).all()
+
+    def test_mixed_units_are_named(self):
+        X, y, _ = rows()
+        grams = np.round(np.abs(X["b"]) * 2000 + np.arange(300), 3)
+        X["mass"] = [f"{g / 1000:g} kg" if k % 2 else f"{g:g} g" for k, g in enumerate(grams)]
+        found = th.check(X, y)
+        (units,) = found.of("numbers")
+        assert units.columns == ("mass",)
+        assert "mixed units: " in units.what
+        assert {"kg", "g"} <= set(units.what.replace(",", " ").split())
+        assert all("mass" not in each.columns for each in found.of("identifiers"))
+
+    @pytest.mark.parametrize(
+        "values",
+        [["1 kg", "2 kg", "3 kg"], ["12 Main", "13 Oak", "14 Main", "15 Oak"], ["1 day", "2 days"]],
+        ids=["one unit", "streets", "singular and plural"],
+    )
+    def test_no_mixed_units(self, values):
+        assert mixed_units(values) == ()
 
     def test_prices_are_read_and_reported(self):
         X, y, _ = rows()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 
 import thetahat as th
@@ -11,6 +12,7 @@ from thetahat.evaluation.evaluate import Evaluation
 from thetahat.evaluation.folds import folds_of
 from thetahat.evaluation.pairs import judged_pairs
 from thetahat.evaluation.sampling.design import units_of_sampling
+from thetahat.evaluation.sampling.row_values import row_values
 from thetahat.evaluation.score_intervals import score_interval
 
 
@@ -210,11 +212,18 @@ def test_interval_and_p_value_agree_for_numbers(metric):
 
 def test_differences_have_the_unit_of_the_metric():
     models = {"good": th.Ridge(), "bad": th.Ridge(alpha=1e4)}
-    assert " in r2, 95% interval" in th.compare(models, X, TARGETS).pairs[0].sentence
+    assert " in R², 95% interval" in th.compare(models, X, TARGETS).pairs[0].sentence
     (pair,) = th.compare(models, X, TARGETS, scoring="neg_root_mean_squared_error").pairs
-    assert " in root_mean_squared_error, 95% interval" in pair.sentence
+    assert " in root mean squared error, 95% interval" in pair.sentence
     classes = {"line": Threshold(), "zero": Zero()}
     assert " points, 95% interval" in th.compare(classes, X, LABELS).pairs[0].sentence
+
+
+def test_sentences_have_minus_signs():
+    models = {"a": th.Ridge(alpha=1.0), "b": th.Ridge(alpha=1.01)}
+    (pair,) = th.compare(models, X, TARGETS).pairs
+    assert pair.difference.low < 0
+    assert f"interval −{-pair.difference.low:.3g} to".replace("e-", "e−") in pair.sentence
 
 
 def test_perfect_models_leave_room_for_errors():
@@ -237,3 +246,30 @@ def test_a_margin_is_a_number_or_a_percentage():
     same = th.compare(models, X, TARGETS, margin=0.5 * best).pairs[0]
     assert same.equivalence == pytest.approx(half.equivalence)
     assert th.compare(models, X, TARGETS, margin=0.0).pairs[0].equivalence == 1.0
+
+
+@pytest.mark.parametrize("metric", ["roc_auc_ovo", "roc_auc_ovr"])
+def test_areas_of_several_classes_have_values_of_single_rows(metric):
+    random = np.random.default_rng(5)
+    y = np.repeat(["a", "b", "c"], 30)
+    points = random.normal(size=(90, 2)) + np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 30, 0)
+    model = th.LogisticRegression().fit(points, y)
+    scorer = get_scorer(metric)
+    score = float(scorer(model, points, y))
+    found = row_values(metric, scorer, Rows(model, points), y, score, np.arange(90))
+    assert not found.blocked
+    assert found.values.mean() == pytest.approx(score, abs=1e-12)
+    kept = [np.delete(np.arange(90), row) for row in (3, 40, 77)]
+    without = [scorer(model, points[rows], y[rows]) for rows in kept]
+    jackknife = [score + 89 * (score - each) for each in without]
+    np.testing.assert_allclose(found.values[[3, 40, 77]], jackknife, atol=0.03)
+
+
+class Rows:
+    """A model that answers for numbers of rows."""
+
+    def __init__(self, model, X):
+        self.model, self.X, self.classes_ = model, X, model.classes_
+
+    def predict_proba(self, rows):
+        return self.model.predict_proba(self.X[rows])

@@ -105,6 +105,22 @@ def notation(values: Sequence[Any]) -> str:
     return ", ".join([*marks, *([f"unit {unit}"] if unit else [])])
 
 
+def mixed_units(values: Sequence[Any], least: float = LEAST_READ) -> tuple[str, ...]:
+    """The units of numbers with several units, most frequent first; empty for other values.
+
+    At least the share `least` of the values must be numbers with one of these units, and each unit
+    must stand at two values or more. Cost: O(values).
+    """
+    found = [_QUANTITY.fullmatch(value) for value in values if isinstance(value, str)]
+    known = [_unit(each) for each in found if each is not None and _reads(each)]
+    units = Counter(unit for unit in known if unit and unit != "not a unit")
+    often = [unit for unit, count in units.most_common() if count > 1]
+    if len(often) < 2 or sum(units[unit] for unit in often) < least * len(values):
+        return ()
+    # After a blank any word may be a unit, so that streets and codes read alike: "12 Main".
+    return tuple(often) if all(_is_known(unit) for unit in often) else ()
+
+
 def numbers_in(values: Sequence[Any], written: str) -> Array:
     """The numbers in values of one notation; NaN for values that are not such numbers."""
     if not written:
@@ -146,6 +162,14 @@ def _unit(found: re.Match[str]) -> str:
         if not apart or len(after) < 2:
             return "not a unit"
     return (found["before"] or "") + after
+
+
+def _reads(found: re.Match[str]) -> bool:
+    return any(_number(found["number"], mark) is not None for mark in (".", ","))
+
+
+def _is_known(unit: str) -> bool:
+    return unit.lower() in UNITS or re.fullmatch(_CURRENCY, unit) is not None
 
 
 def _number(text: str, mark: str) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
+from thetahat.data.columns.quantities import mixed_units
 from thetahat.evaluation.findings.alone import explained_alone
 from thetahat.evaluation.findings.finding import Finding, counted, listed
 from thetahat.evaluation.findings.names import IDENTIFIER_WORDS, name_words
@@ -26,7 +27,8 @@ def is_identifier(column: CheckedColumn) -> bool:
     if not column.is_number:
         words = [str(level).count(" ") + 1 for level in column.levels[:200]]
         is_text = bool(words) and float(np.mean(words)) >= 4
-        return column.n_distinct >= NEARLY_DISTINCT * present and not is_text
+        distinct = column.n_distinct >= NEARLY_DISTINCT * present
+        return distinct and not is_text and not mixed_units(column.levels)
     if column.n_distinct < present:
         return False
     values = column.values[~column.missing]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thetahat.data.columns.quantities import mixed_units
 from thetahat.evaluation.findings.finding import Finding, counted, listed
 from thetahat.evaluation.findings.table import CheckedColumn, CheckedTable
 
@@ -12,6 +13,7 @@ def find_text_numbers(table: CheckedTable) -> list[Finding]:
     """Numbers in text with a unit or another notation, and numbers mixed with words."""
     columns = [*table.columns, *([table.target] if table.target is not None else [])]
     found = [each for each in map(_read, columns) if each is not None]
+    found += [each for each in map(_several_units, columns) if each is not None]
     return [*found, *(each for each in map(_mixed, table.columns) if each is not None)]
 
 
@@ -36,6 +38,22 @@ def _read(column: CheckedColumn) -> Finding | None:
         what,
         "As text, every number is a category of its own, and its order is lost.",
         "Convert the column to numbers; this check read it so.",
+        (column.name,),
+    )
+
+
+def _several_units(column: CheckedColumn) -> Finding | None:
+    units = mixed_units(column.levels) if column.kind == "category" else ()
+    if not units:
+        return None
+    return Finding(
+        "numbers",
+        "warning",
+        f"{column.name} holds numbers with mixed units: {listed(units, 5)}, such as "
+        f"{column.levels[0]!r}.",
+        "As text, every number is a category of its own; without their units, the numbers cannot "
+        "be compared.",
+        "Convert all values to one unit, and the column to numbers.",
         (column.name,),
     )
 

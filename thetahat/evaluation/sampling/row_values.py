@@ -6,6 +6,8 @@ rows is var(φ)/m for m rows.
 - A mean over rows (accuracy, log loss, squared and absolute error): φᵢ is the term of row i.
 - The area under the ROC curve: φᵢ = A + (Vᵢ − A)·m/m_c, with the placements V of DeLong and m_c the
   rows of the class of row i.
+- The mean of such areas over classes or pairs of classes: the mean of their values, where a row
+  that belongs to neither class of a pair has the area of that pair.
 - Balanced accuracy: φᵢ = B + (rightᵢ − recall_c)·m/(classes·m_c).
 - R², the root of a mean and all other metrics of scikit-learn: values of the jackknife,
   φᵢ = m·s − (m − 1)·s₍₋ᵢ₎, where s₍₋ᵢ₎ is the score without row i. Where no formula is at hand,
@@ -16,8 +18,9 @@ rows is var(φ)/m for m rows.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -91,6 +94,43 @@ def placement_values(positive: Array, scores: Array) -> Array | None:
     values[positive] = area + (above[0] - area) * (n / n1)
     values[~positive] = area + (below[0] - area) * (n / (n - n1))
     return values
+
+
+def _areas(
+    parts: Callable[[Array, int], Iterator[tuple[Array, Array, int]]],
+) -> Callable[[Any, Array, Array, float], Array | None]:
+    """The mean of areas under the ROC curve, each of some rows and for one column of scores."""
+
+    def values(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
+        classes = getattr(answers, "classes_", None)
+        if classes is None or y.ndim != 1 or np.ndim(classes) != 1:
+            return None
+        if not np.array_equal(np.unique(y), classes):
+            return None
+        shares, codes = answers.predict_proba(rows), np.searchsorted(classes, y)
+        found = []
+        for taken, positive, column in parts(codes, len(classes)):
+            own = placement_values(positive, shares[taken, column])
+            if own is None:
+                return None
+            area = own.mean()
+            each = np.full(y.size, area)
+            each[taken] += (own - area) * (y.size / own.size)
+            found.append(each)
+        return _if_mean(np.mean(found, axis=0), score)
+
+    return values
+
+
+def _one_against_rest(codes: Array, n_classes: int) -> Iterator[tuple[Array, Array, int]]:
+    every = np.ones(codes.size, dtype=bool)
+    return ((every, codes == one, one) for one in range(n_classes))
+
+
+def _one_against_one(codes: Array, n_classes: int) -> Iterator[tuple[Array, Array, int]]:
+    for one, other in permutations(range(n_classes), 2):
+        taken = (codes == one) | (codes == other)
+        yield taken, codes[taken] == one, one
 
 
 def _log_loss(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
@@ -185,6 +225,8 @@ FORMULAS: dict[str, Callable[[Any, Array, Array, float], Array | None]] = {
     "neg_mean_squared_error": _squared_error,
     "neg_root_mean_squared_error": _root,
     "r2": _r2,
+    "roc_auc_ovo": _areas(_one_against_one),
+    "roc_auc_ovr": _areas(_one_against_rest),
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from thetahat.data.columns.quantities import notation, numbers_in, unit_of
+from thetahat.data.columns.quantities import mixed_units, notation, numbers_in, unit_of
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.models.preprocessing.table_vectorizer import WORDS_OF_TEXT
 
@@ -185,9 +185,11 @@ def _find_in_text(found: ColumnFinding) -> ColumnFinding:
     if words >= WORDS_OF_TEXT and found.n_distinct > 20:
         return replace(found, kind="text", values=column, reason=f"{words:.0f} words on average")
     if found.n_distinct == len(present) and len(present) > 20:
-        return replace(
-            found, kind="drop", values=column, reason="looks like an identifier: all distinct"
-        )
+        units = mixed_units(present.to_list())
+        reason = f"numbers with mixed units: {', '.join(units)}; convert them to one unit"
+        if not units:
+            reason = "looks like an identifier: all distinct"
+        return replace(found, kind="drop", values=column, reason=reason)
     reason = f"{found.n_distinct:,} categories"
     return replace(found, kind="categorical", values=column, reason=reason)
 

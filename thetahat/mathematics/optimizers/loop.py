@@ -93,9 +93,15 @@ class Monitor:
     """Counts steps, keeps the best parameters, and decides when a run ends."""
 
     def __init__(
-        self, tolerance: float, max_steps: int, watch: Watch | None, keep_trace: bool
+        self,
+        tolerance: float,
+        max_steps: int,
+        watch: Watch | None,
+        keep_trace: bool,
+        gap_bounds_value: bool = False,
     ) -> None:
         self.tolerance, self.max_steps = tolerance, max_steps
+        self.gap_bounds_value = gap_bounds_value
         self.watch = watch if watch is not None else Watch()
         self.steps = 0
         self.best: State | None = None
@@ -154,7 +160,7 @@ class Monitor:
         if state.gap <= self.tolerance and (state.settled or state.stalled):
             best = self.best.value
             slack = 1e-6 * abs(self._first - best) + 1e-12 * abs(best)  # for rounding
-            if state.value <= best + slack:
+            if self.gap_bounds_value or state.value <= best + slack:
                 self.best, self.outcome = state, Outcome.CONVERGED
             else:  # stationary, but higher than an earlier point: a plateau
                 self.outcome = Outcome.STALLED
@@ -218,7 +224,7 @@ def minimise(
             raise CapabilityError(_refusal(problem, method, need))
     steps = method.default_max_steps if max_steps is None else max_steps
     run, token = begin_run(f"{_describe(problem)} by {method.name}")
-    monitor = Monitor(tolerance, steps, watch, keep_trace)
+    monitor = Monitor(tolerance, steps, watch, keep_trace, method.gap_kind == "duality gap")
     try:
         if run is not None:
             start, monitor.watch = run.start(start), run.watching(monitor.watch)

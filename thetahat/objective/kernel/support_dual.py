@@ -8,6 +8,9 @@ Classification has pᵢ = −yᵢ and boxes between 0 and C·yᵢ; regression ha
 Shrinking: variables that stay at a bound by more than the largest violation are left out for a
 while, with their columns of the kernel; when the others are optimal, the derivatives of those left
 out are computed by blocked products and all variables are checked. The result is optimal for all.
+
+After very many steps of two variables, the free variables are moved to their minimum together (see
+`face_step`), and again whenever as many steps have followed.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy as np
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.objective.kernel.face_step import minimise_on_face
 from thetahat.objective.kernel.gram_rows import GramRows
 
 WORK_PER_CALL = 2e7
@@ -32,6 +36,8 @@ WORTH_SHRINKING = 0.75
 """Variables are left out if at most this share of them stays."""
 MOST_SHRINKINGS = 3
 """After so many checks of all variables that failed, none is left out any more."""
+STEPS_BETWEEN_FACES = 100
+"""Steps per variable before the free variables are moved together."""
 EPSILON = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-15
 """A smaller relative decrease of the objective in many steps is one of rounding errors."""
@@ -170,8 +176,9 @@ def minimise_dual(
     watch = Watch() if watch is None else watch
     run = _Run(rows, dual, beta, gradient)
     outcome, steps, violation, before = None, 0, math.inf, math.inf
+    next_face = STEPS_BETWEEN_FACES * m
     while outcome is None:
-        some = min(limit - steps, int(WORK_PER_CALL / max(m, 100)) + 1)
+        some = min(limit - steps, next_face - steps, int(WORK_PER_CALL / max(m, 100)) + 1)
         least = max(tolerance, run.rounding())
         taken, violation, stalled = run.advance(some, least)
         steps += taken
@@ -191,6 +198,9 @@ def minimise_dual(
             if verdict is not Verdict.GO_ON:
                 late = verdict is Verdict.OUT_OF_TIME
                 outcome = Outcome.OUT_OF_TIME if late else Outcome.INTERRUPTED
+            elif steps >= next_face:
+                run.on_face()
+                next_face = steps + STEPS_BETWEEN_FACES * m
             elif shrinking and steps >= STEPS_BEFORE_SHRINKING * m:
                 run.shrink()
     if run.active is not None:
@@ -216,6 +226,11 @@ class _Run:
             dual.lower, dual.upper, dual.kink, split, beta, gradient, steps, tolerance
         )
         return taken, violation, stalled
+
+    def on_face(self) -> None:
+        """Move the free variables to their minimum together."""
+        rows, dual, beta, gradient = self._now
+        minimise_on_face(rows, dual, beta, gradient)
 
     def rounding(self) -> float:
         """A violation at the level of the rounding errors of the gradient Kβ + p."""

@@ -241,6 +241,16 @@ def test_crammer_singer_agrees_with_the_peer(classes):
         assert "outside" in ours.margin_side(X, y)
 
 
+def test_crammer_singer_with_tiny_columns_is_not_zero():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 4))
+    y = np.argmax(X[:, :3] + 0.5 * random.normal(size=(150, 3)), axis=1)
+    model = th.LinearSVC(multi_class="crammer_singer").fit(1e-6 * X, y)
+    assert model.solution_.outcome.success
+    assert model.solution_.gap < 1e-9
+    assert np.abs(model.coef_).max() > 1e-5
+
+
 def test_one_against_all_hinge_by_its_gradient():
     """Σ_{c≠y}[1 − (f_y − f_c)]₊ in the general model; at its optimum no step lowers it much."""
     X, y = three_classes(150)
