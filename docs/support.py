@@ -13,10 +13,14 @@ to rows of each kind.
 
 **sparse**: SciPy's sparse arrays, without making them dense where the method allows it.
 **files**: a source of ``th.scan``, read block by block; models without this need all rows at once
-and say so. **devices**: torch and CuPy arrays, see :doc:`devices`. **missing**: NaN as a missing
-value. **categories**: columns of categories or text in a source.
+and say so. **Dask**: Dask arrays and dataframes, and a source of ``th.from_dask``. With "workers"
+the workers compute sums of their partitions, and only these come to the client. With "client" the
+method visits its rows in order: their blocks come to the client one after the other, so that
+memory stays bounded, but the workers save no time; see :doc:`/outgrowing_dask`. **devices**: torch
+and CuPy arrays, see :doc:`devices`. **missing**: NaN as a missing value. **categories**: columns of
+categories or text in a source.
 """.strip().split("\n")
-HEADS = ("estimator", "sparse", "files", "devices", "missing", "categories")
+HEADS = ("estimator", "sparse", "files", "Dask", "devices", "missing", "categories")
 
 
 def support_rows(names: Any) -> list[tuple[str, ...]]:
@@ -26,8 +30,16 @@ def support_rows(names: Any) -> list[tuple[str, ...]]:
         cls = name.value
         if inspect.isclass(cls) and hasattr(cls, "_streams") and hasattr(cls, "fit"):
             link = f":doc:`{name.qualified} </api/{name.qualified}>`"
-            rows.append((link, *("yes" if each else "—" for each in supports(cls))))
+            sparse, files, *others = ("yes" if each else "—" for each in supports(cls))
+            rows.append((link, sparse, files, on_dask(cls) or "—", *others))
     return rows
+
+
+def on_dask(cls: Any) -> str:
+    """Who reads the partitions of a Dask collection in a fit; empty where it is refused."""
+    if not cls._streams:
+        return ""
+    return "client" if cls._reads_on_client or cls._visits_rows_in_order else "workers"
 
 
 def supports(cls: Any) -> tuple[bool, ...]:
@@ -43,5 +55,5 @@ def support_page(
 ) -> str:
     """The page of the table."""
     lines = [*title("Where the rows may be", "="), "", *ABOUT, ""]
-    lines += table(HEADS, support_rows(names), (35, 13, 13, 13, 13, 13))
+    lines += table(HEADS, support_rows(names), (34, 11, 11, 11, 11, 11, 11))
     return "\n".join(lines) + "\n"

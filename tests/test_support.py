@@ -1,4 +1,4 @@
-"""The table of where rows may be is true: every model is fitted to rows of a file, or refuses."""
+"""The table of where rows may be is true: models are fitted to rows of each place, or refuse."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,9 @@ from sklearn.base import is_classifier
 
 import thetahat as th
 from docs.public_face import public_names
-from docs.support import support_rows, supports
+from docs.support import on_dask, support_rows, supports
 from tests.test_conformance import ESTIMATORS
+from thetahat.data.distributed.dask_source import DaskSource
 from thetahat.data.source import Source
 from thetahat.foundation.errors import CapabilityError
 
@@ -47,6 +48,33 @@ def test_files(folder, name):
     else:
         with pytest.raises((CapabilityError, TypeError), match=r"in memory|source\.arrays|'y'"):
             model.fit(source)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_dask(folder, name, monkeypatch):
+    dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
+    model = type(ESTIMATORS[name])._example()
+    target = "labels.npy" if is_classifier(model) else "numbers.npy"
+    rows = "counts.npy" if name in COUNTS else "rows.npy"
+    reads, blocks = [], DaskSource.blocks
+
+    def counted(self):
+        reads.append(self)
+        return blocks(self)
+
+    monkeypatch.setattr(DaskSource, "blocks", counted)
+    with dask.config.set(scheduler="synchronous"):
+        source = th.from_dask(
+            da.from_array(np.load(folder / rows), chunks=(50, 4)),
+            da.from_array(np.load(folder / target), chunks=50),
+        )
+        if on_dask(type(model)):
+            model.fit(source)
+            assert ("client" if reads else "workers") == on_dask(type(model))
+        else:
+            with pytest.raises((CapabilityError, TypeError), match=r"in memory|source\.arrays|'y'"):
+                model.fit(source)
 
 
 def test_the_table_has_every_estimator():

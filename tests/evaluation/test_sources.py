@@ -62,15 +62,27 @@ def test_weights_of_the_source_are_for_the_fits_only(frame, path):
     same(th.evaluate(th.Ridge(), source), expected)
 
 
-def test_trees_and_comparison(frame, path):
+def test_a_comparison_has_trees_too(frame, path):
     source = th.scan(path, target="y", features=list("abcd"))
     models = {
         "ridge": th.Ridge(),
         "boosting": th.HistGradientBoostingRegressor(max_iter=5, random_state=0),
     }
-    for name, model in models.items():
-        expected = th.evaluate(model, frame[list("abcd")], frame["y"], cv=3, name=name)
-        same(th.evaluate(model, source, cv=3, name=name), expected)
+    found = th.compare(models, source, cv=3)
+    expected = th.compare(models, frame[list("abcd")], frame["y"], cv=3)
+    assert found.pairs[0].sentence == expected.pairs[0].sentence
+    assert found.evaluations.keys() == expected.evaluations.keys()
+    for name, evaluation in expected.evaluations.items():
+        same(found.evaluations[name], evaluation)
+
+
+def test_classifiers_of_labels_of_text_are_compared(frame, path):
+    source = th.scan(path, target="label", features=list("abcd"))
+    models = {"bayes": th.GaussianNB(), "none": th.GaussianNB(var_smoothing=1e9)}
+    found = th.compare(models, source, cv=3, test="mcnemar")
+    expected = th.compare(models, frame[list("abcd")], frame["label"], cv=3, test="mcnemar")
+    assert found.best == "bayes"
+    assert found.pairs[0].test.p == pytest.approx(expected.pairs[0].test.p, rel=1e-9)
 
 
 def test_what_is_refused(path):
@@ -81,6 +93,8 @@ def test_what_is_refused(path):
         th.evaluate(th.KNeighborsRegressor(), source)
     with pytest.raises(DataError, match="needs targets"):
         th.evaluate(th.Ridge(), th.scan(path, features=list("abcd")))
+    with pytest.raises(CapabilityError, match="time_limit tunes the models on rows in memory"):
+        th.compare({"one": th.Ridge(), "two": th.Lasso()}, source, time_limit="1s")
 
 
 @pytest.mark.parametrize("name", ["LassoCV", "ElasticNetCV"])

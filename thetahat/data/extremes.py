@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from thetahat.data.arrays import to_host
+from thetahat.data.columns.schema import Schema
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
@@ -33,26 +35,28 @@ LARGEST_IN_SQUARES = 1e100
 
 def require_squares_of_rows(source: Source, *, who: str) -> None:
     """Raise an error for columns whose squares overflow or underflow. Cost: one pass, O(n d)."""
-    total, largest = 0.0, 0.0
-    for block in source.blocks():
-        with np.errstate(over="ignore", under="ignore"):
-            entries = block.X if isinstance(block.X, np.ndarray) else block.X.data[None]
-            square = float(np.einsum("ij,ij->", entries, entries, dtype=np.float64))
-        if not math.isfinite(square):
-            dense = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
-            column = int(np.argmax(np.max(abs(dense), axis=0)))
-            raise DataError(
-                f"{who}: Column {source.schema.label(column)} is so large that its squares "
-                f"overflow (up to {np.max(abs(dense[:, column])):.2g}). Rescale the column."
-            )
-        total += square
-        if total < SMALLEST:
-            largest = max(largest, float(np.max(abs(entries), initial=0.0)))
+    found = list(source.map_blocks(partial(_squares, schema=source.schema, who=who)))
+    total, largest = sum(square for square, _ in found), max(entry for _, entry in found)
     if total < SMALLEST and largest > 0:
         raise DataError(
             f"{who}: the columns of X are so small that their squares underflow (up to "
             f"{largest:.2g}). Rescale the columns."
         )
+
+
+def _squares(block: Block, *, schema: Schema, who: str) -> tuple[float, float]:
+    """The sum of squares of a block, and its largest entry where that sum is very small."""
+    with np.errstate(over="ignore", under="ignore"):
+        entries = block.X if isinstance(block.X, np.ndarray) else block.X.data[None]
+        square = float(np.einsum("ij,ij->", entries, entries, dtype=np.float64))
+    if not math.isfinite(square):
+        dense = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+        column = int(np.argmax(np.max(abs(dense), axis=0)))
+        raise DataError(
+            f"{who}: Column {schema.label(column)} is so large that its squares "
+            f"overflow (up to {np.max(abs(dense[:, column])):.2g}). Rescale the column."
+        )
+    return square, float(np.max(abs(entries), initial=0.0)) if square < SMALLEST else 0.0
 
 
 def require_squares_of_target(source: Source, *, who: str) -> None:

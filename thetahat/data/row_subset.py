@@ -56,12 +56,15 @@ def target_arrays(source: Source) -> tuple[Array | None, Array | None]:
     """All targets and weights, None where there are none. Cost: one pass, O(n) memory."""
     if isinstance(source, InMemory):
         return source.y, source.weight
-    parts = [(block.y, block.weight) for block in source.targets_only().blocks()]
-    y, weight = zip(*parts, strict=True)
+    y, weight = zip(*source.targets_only().map_blocks(_target_and_weight), strict=True)
     return (
         np.concatenate([np.asarray(each) for each in y]) if source.has_target else None,
         np.concatenate([np.asarray(each) for each in weight]) if source.has_weight else None,
     )
+
+
+def _target_and_weight(block: Block) -> tuple[Array | None, Array | None]:
+    return block.y, block.weight
 
 
 def without_weights(source: Source) -> Source:

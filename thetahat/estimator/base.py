@@ -117,6 +117,9 @@ class Estimator(BaseEstimator):
     """Whether columns of categories or text of a `Source` are accepted."""
     _streams: ClassVar[bool] = True
     """Whether a `Source` that reads its rows block by block can be fitted."""
+    _reads_on_client: ClassVar[bool] = False
+    """Whether a fit to rows on a cluster reads them block by block on the client, as methods that
+    visit rows in order do; all others compute sums on the workers."""
     _instead_of_blocks: ClassVar[str] = "use a model that reads blocks, such as LinearModel"
     """What the error of a model that cannot read blocks recommends."""
     _visits_rows_in_order: ClassVar[bool] = False

@@ -12,10 +12,11 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
+from thetahat.data.source import Source
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
-from thetahat.evaluation.folds import folds_of, targets_of
+from thetahat.evaluation.folds import folds_of, rows_and_targets, targets_of
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
 from thetahat.evaluation.sampling.design import are_in_time
 from thetahat.evaluation.sampling.margins import margin_of
@@ -291,7 +292,8 @@ def compared(
     metric = next(iter(next(iter(found.values())).scores))
     ranked = sorted(found, key=lambda name: -found[name].scores[metric].mean())
     evaluations = {name: found[name] for name in ranked}
-    _, targets = targets_of(X, y, "compare")
+    table, y = rows_and_targets(X, y, sample_weight) if isinstance(X, Source) else (X, y)
+    _, targets = targets_of(table, y, "compare")
     pairs = judged_pairs(
         list(combinations(ranked, 2)), evaluations, metric, targets, test, level, margin
     )
@@ -322,6 +324,12 @@ def _nested(
     seconds: float,
 ) -> NestedTuning:
     """The tuning of the models on the training rows of every fold."""
+    if isinstance(X, Source):
+        raise CapabilityError(
+            "compare: time_limit tunes the models on rows in memory, but these are read block by "
+            "block. Leave time_limit out, or load the rows with "
+            "X, y, sample_weight = source.arrays()."
+        )
     if sample_weight is not None:
         raise CapabilityError(
             "compare: models are tuned without row weights, so time_limit and sample_weight cannot "

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,12 +19,18 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+SETTINGS = {
+    "distributed.comm.timeouts.connect": "60s",
+    "distributed.worker.multiprocessing-method": "forkserver",
+}
+"""Patience on a busy machine, and workers that start without importing everything again."""
 
-@contextmanager
-def two_workers():
-    """A client of two single-threaded processes."""
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two single-threaded processes for all tests; none of them is left at the end."""
     with (
-        dask.config.set({"distributed.comm.timeouts.connect": "20s"}),
+        dask.config.set(SETTINGS),
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -33,21 +39,17 @@ def two_workers():
             memory_limit="1GiB",
             silence_logs=50,
         ) as cluster,
-        distributed.Client(cluster) as client,
     ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def client():
-    with two_workers() as client:
-        yield client
+        yield cluster
+        workers = [nanny.process.pid for nanny in cluster.workers.values()]
+    assert [pid for pid in workers if Path(f"/proc/{pid}").exists()] == []
 
 
 @pytest.fixture
-def victims():
-    """A cluster of its own for a test that kills a worker."""
-    with two_workers() as client:
+def client(cluster):
+    """A client of the cluster, when the worker that an earlier test has killed is replaced."""
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2, timeout=120)
         yield client
 
 
@@ -97,18 +99,6 @@ def kill_in_mid_fit(client, monkeypatch, name, number):
         found = make().fit(*as_dask(X, y))
     assert killer.killed
     np.testing.assert_array_equal(getattr(found, attribute), getattr(expected, attribute))
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_killed_worker_does_not_change_a_bit(victims, monkeypatch, name):
-    kill_in_mid_fit(victims, monkeypatch, name, 3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", range(2, 12))
-@pytest.mark.parametrize("name", MODELS)
-def test_a_worker_killed_at_any_step_does_not_change_a_bit(victims, monkeypatch, name, number):
-    kill_in_mid_fit(victims, monkeypatch, name, number)
 
 
 def test_a_cluster_gives_the_bits_of_one_process(client):
@@ -243,3 +233,15 @@ def test_a_closed_client_is_a_clear_error(client):
         other.close()
         with other.as_current(), pytest.raises(ClusterError, match="new Client"):
             th.LogisticRegression().fit(rows)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_killed_worker_does_not_change_a_bit(client, monkeypatch, name):
+    kill_in_mid_fit(client, monkeypatch, name, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(2, 12))
+@pytest.mark.parametrize("name", MODELS)
+def test_a_worker_killed_at_any_step_does_not_change_a_bit(client, monkeypatch, name, number):
+    kill_in_mid_fit(client, monkeypatch, name, number)

@@ -137,6 +137,17 @@ def test_fit_and_transform_of_a_collection():
     np.testing.assert_array_equal(labels, th.KMeans(2, random_state=0).fit_predict(X))
 
 
+def test_trees_take_missing_values_and_grow_as_in_memory():
+    X, y, random = data()
+    X[random.random(X.shape) < 0.1] = np.nan
+    dX, dy = da.from_array(X, chunks=(CHUNKS, 4)), da.from_array(y, chunks=100)
+    model = th.HistGradientBoostingRegressor(max_iter=5, early_stopping=False)
+    here, there = clone(model).fit(X, y), clone(model).fit(dX, dy)
+    np.testing.assert_array_equal(there.predict(dX).compute(), here.predict(X))
+    with pytest.raises(ValueError, match="missing|NaN"):
+        th.Ridge().fit(dX, dy)
+
+
 def test_models_that_need_all_rows_say_so():
     X, y, _ = data()
     dX, dy = da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100)

@@ -75,7 +75,6 @@ def _by_source(method: Callable[..., Any], model: Any, args: Any, params: Any) -
     if not model.__sklearn_tags__().target_tags.required and "y" in expected.parameters:
         if expected.parameters["y"].default is None:
             rows["y"] = None  # as the fit of an array, which ignores it
-    source = dask_rows(
-        *rows.values(), who=who, missing=bool(getattr(model, "_leaves_out_missing", False))
-    )
+    accepts_missing = model.__sklearn_tags__().input_tags.allow_nan or model._leaves_out_missing
+    source = dask_rows(*rows.values(), who=who, missing=bool(accepts_missing))
     return method(model, source, **given, **others)

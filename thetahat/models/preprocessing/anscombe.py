@@ -74,9 +74,12 @@ class AnscombeTransform(RowwiseTransformer):
             Counts, or amplified counts, that are at least 0 after removing gain and offset.
         """
         source = self._open(X, supervised=False)
-        for block in source.blocks():
-            self._counts(block.X)
+        for _ in source.map_blocks(self._require_counts):
+            pass
         return self
+
+    def _require_counts(self, block: Block) -> None:
+        self._counts(block.X)
 
     def inverse_transform(self, X: Any) -> Array:
         """Compute counts from z by the unbiased or the algebraic inverse. Cost: O(size of z).

@@ -30,6 +30,7 @@ class TreeLearner(Estimator):
     _accepts_sparse = True
     _accepts_categories: ClassVar[bool] = True
     _streams: ClassVar[bool] = False
+    _reads_on_client = True
     _instead_of_blocks: ClassVar[str] = (
         "use a model of trees that reads blocks, such as HistGradientBoostingClassifier, "
         "HistGradientBoostingRegressor, RandomForestClassifier or RandomForestRegressor"

@@ -160,6 +160,7 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         "use_legacy_attributes": boolean | one_of(DEFAULT),
     }
     _splits_rows = True
+    _reads_on_client = True
 
     @classmethod
     def _example(cls) -> LogisticRegressionCV:
