@@ -55,9 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     console = Console(quiet=arguments.quiet)
     if arguments.report:
-        from thetahat.foundation.atomic_file import require_place
-
-        require_place(arguments.report)
+        files = {arguments.data: "the table", arguments.test: "the table of --test"}
+        options.require_output(arguments.report, files)
     _require_margin(arguments.margin)
     seconds = seconds_of(arguments.time_limit, "--time-limit")
     problem = read_problem(arguments, console)

@@ -36,7 +36,6 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Load the model, read the table, and print the explanation."""
-    from thetahat.foundation.atomic_file import require_place
     from thetahat.foundation.errors import DataError, ParameterError
     from thetahat.interfaces.explanation import explain
     from thetahat.interfaces.plain import as_json
@@ -56,7 +55,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     console = Console(quiet=arguments.quiet)
     if arguments.report:
-        require_place(arguments.report)
+        files = {arguments.model: "the model", arguments.data: "the table"}
+        options.require_output(arguments.report, files)
     notes = describe_file(arguments.model).notes
     model = load(arguments.model)
     kinds = saved_kinds(model, notes)

@@ -67,6 +67,9 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.json and arguments.output == "-":
         raise ParameterError("--json needs --output FILE, as predictions are printed otherwise.")
+    if arguments.output != "-":
+        files = {arguments.model: "the model", arguments.data: "the table"}
+        options.require_output(arguments.output, files)
     console = Console(quiet=arguments.quiet)
     notes = describe_file(arguments.model).notes
     model = decided(load(arguments.model), notes)
