@@ -53,7 +53,8 @@ def test_outputs_do_not_replace_inputs(capsys, data, tmp_path):
         assert (data.read_bytes(), model.read_bytes()) == before
     new = tmp_path / "Ridge"  # a file with the name of the model is no input
     new.write_text("")
-    assert run(capsys, "fit", data, "-t", "n", "--model", "Ridge", "-o", new, "-q")[0] == 0
+    fit = ["fit", data, "-t", "n", "--model", "Ridge", "--time-limit", "0", "-q", "-o", new]
+    assert run(capsys, *fit)[0] == 0
 
 
 def test_explain_decides_as_predict_does(capsys, data):

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     trial = try_models(
         problem,
         console,
-        asked=arguments.models.split(",") if arguments.models else None,
+        asked=options.names_asked_for(arguments.models, "--models"),
         cv=arguments.cv,
         scoring=arguments.scoring,
         margin=arguments.margin,

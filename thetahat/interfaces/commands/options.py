@@ -145,6 +145,19 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
 
 
+def names_asked_for(text: str | None, option: str) -> list[str] | None:
+    """Names separated by commas; None without the option."""
+    if text is None:
+        return None
+    names = text.split(",")
+    if not all(name.strip() for name in names):
+        raise ParameterError(
+            f"{option} {text!r}: a name is empty. Write a name such as ridge, or leave the option "
+            "out."
+        )
+    return names
+
+
 def require_output(path: str, inputs: Mapping[str | None, str]) -> None:
     """Refuse a file that cannot be written, or that the command reads, before any work.
 
