@@ -190,7 +190,7 @@ def decided(model: Any, notes: Mapping[str, Any]) -> Any:
         raise altered("there is a threshold, but the model has no probabilities of two classes")
     if not isinstance(found, dict) or found.get("positive") not in labels:
         raise altered(f"the threshold must name its positive class, {labels[0]} or {labels[1]}")
-    value = found.get("value")
+    value: Any = found.get("value")
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not ALWAYS <= value <= NEVER:
         raise altered(f"the value of the threshold must be a number from {ALWAYS:g} to {NEVER:g}")
