@@ -92,3 +92,12 @@ def test_terminal_without_unicode():
     )
     assert run.stdout.isascii()
     assert b"of 202 methods served" in run.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize(("argv", "code"), [("methods", 0), ("predict a.theta b.csv", 1)])
+def test_closed_standard_output(argv, code):
+    command = f'"{sys.executable}" -m thetahat {argv} >&-'
+    run = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    said = f"thetahat {argv[:7]}: standard output is closed. Use --output FILE.\n"
+    assert (run.returncode, run.stderr) == (code, said if code else "")

@@ -111,6 +111,39 @@ def test_seeds_and_metrics(capsys, data, tmp_path):
     assert said.startswith("--scoring roc_auc is a metric of classification.")
 
 
+def test_empty_names_of_models(capsys, data, tmp_path):
+    compare, _, fit = every_command(data, tmp_path)
+    for command, option in ((compare, "--models"), (fit, "--model")):
+        for text in ("", "ridge,", " "):
+            command[command.index(option) + 1] = text
+            said = refusal(capsys, *command)
+            assert said.startswith(f"{option} {text!r}: a name is empty.")
+            command[command.index(option) + 1] = "Ridge"
+
+
+def test_the_range_of_time_limits_is_named(capsys, data, tmp_path):
+    compare, _, fit = every_command(data, tmp_path)
+    for command in (compare, fit):
+        for text in ("1e9", "-1", "9" * 400):
+            said = refusal(capsys, *command, f"--time-limit={text}")
+            assert "must be a time of 0 or more, and finite" in said
+            assert "without an exponent" in said
+
+
+def test_classes_that_are_copies_of_one_row(capsys, tmp_path):
+    header, p, q = "a,b,c,d,e,f,g,h,y", "1,2,3,4,5,6,7,8,p", "8,7,6,5,4,3,2,1,q"
+    path = _written(tmp_path, f"{header}\n" + f"{p}\n{q}\n" * 10)
+    said = refusal(capsys, "compare", path, "-t", "y", "--models", "knn")
+    assert said.startswith("Copies of a row are kept in one fold")
+    assert "None" not in said
+    path = _written(
+        tmp_path,
+        "a,b,g,y\n" + "".join(f"{i},{i % 3},{'pq'[i % 2]},{'pq'[i % 2]}\n" for i in range(12)),
+    )
+    said = refusal(capsys, "compare", path, "-t", "y", "--models", "knn", "--group", "g")
+    assert said.startswith("--group g: too few classes are in more than one group")
+
+
 def test_delimiters_and_encodings(capsys, data, tmp_path):
     compare, _, _ = every_command(data, tmp_path)
     assert refusal(capsys, *compare, "--delimiter", ";;").startswith("--delimiter ;;: must be a")

@@ -29,6 +29,10 @@ class RowSubset(Source):
     def n_rows(self) -> int:
         return len(self.numbers)
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        return self.source.files
+
     def blocks(self) -> Iterator[Block]:
         start = 0
         for block in self.source.between(int(self.numbers[0]), int(self.numbers[-1]) + 1):

@@ -143,6 +143,11 @@ class Source(ABC):
     def blocks(self) -> Iterator[Block]:
         """The rows in order; every call yields the same blocks."""
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The paths of the files whose rows these are; none for rows in memory."""
+        return ()
+
     def reduce(self, summarise: Callable[..., S], *params: Any) -> S:
         """Merge ``summarise(block, *params)`` over all blocks, in order.
 

@@ -52,6 +52,10 @@ class View(Source):
     def n_rows(self) -> int:
         return self.source.n_rows
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        return self.source.files
+
     def blocks(self) -> Iterator[Block]:
         return map(self.change, self.source.blocks())
 

@@ -203,14 +203,15 @@ class Conformal:
         """
         try:
             parts = [np.asarray(data[name], dtype=np.float64) for name in ("scores", "at", "scale")]
-        except (KeyError, TypeError, ValueError) as failure:
+        except (KeyError, TypeError, ValueError, OverflowError) as failure:
             raise DataError(
                 "Conformal.from_data: the data must have lists of numbers named scores, at and "
                 "scale. Give the result of as_data."
             ) from failure
         scores, at, scale = parts
         sound = all(part.ndim == 1 and np.isfinite(part).all() for part in parts)
-        if not sound or at.size != scale.size or (is_classifier(model) != (at.size == 0)):
+        sound = sound and at.size == scale.size and is_classifier(model) == (at.size == 0)
+        if not sound or (scale < 0).any() or (np.diff(at) < 0).any():
             raise DataError(
                 "Conformal.from_data: the numbers do not belong to this model. Give the result of "
                 "as_data for the same model."

@@ -12,7 +12,7 @@ import glob
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -68,6 +68,26 @@ def require_place(path: str | os.PathLike[str]) -> Path:
             "the directory first."
         )
     return target
+
+
+def require_other_file(path: str | os.PathLike[str], inputs: Mapping[str, str]) -> None:
+    """Raise an error if writing to `path` would replace a file that is read.
+
+    `inputs` has what each file is, such as "the table", by its path.
+    """
+    for each, what in inputs.items():
+        if _is_same(path, each):
+            raise DataError(
+                f"{path} cannot be written: it is the same file as {each}, {what}, and would "
+                "replace it. Name another file."
+            )
+
+
+def _is_same(path: str | os.PathLike[str], other: str) -> bool:
+    try:
+        return os.path.samefile(path, Path(other).expanduser())
+    except (OSError, ValueError, RuntimeError):  # one of them does not exist
+        return False
 
 
 def usable_path(path: str | os.PathLike[str]) -> Path:

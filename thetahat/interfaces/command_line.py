@@ -37,6 +37,8 @@ CLOSED_PIPE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line on `argv` (default: that of the process), and return the exit code."""
     arguments = _parser().parse_args(argv)
+    if not _has_streams(arguments):
+        return 1
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without θ shows "?" instead
@@ -75,6 +77,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 1
     return int(code or 0)
+
+
+def _has_streams(arguments: argparse.Namespace) -> bool:
+    """Open closed streams (`>&-`), whose text is lost; False if the result would be lost."""
+    closed = sys.stdout is None
+    sys.stdout = sys.stdout or open(os.devnull, "w")
+    sys.stderr = sys.stderr or open(os.devnull, "w")
+    if closed and getattr(arguments, "output", None) == "-":
+        print(
+            f"thetahat {arguments.command}: standard output is closed. Use --output FILE.",
+            file=sys.stderr,
+        )
+        return False
+    return True
 
 
 def _let_go_of_output() -> None:

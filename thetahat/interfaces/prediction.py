@@ -13,6 +13,7 @@ import polars as pl
 from thetahat.evaluation.conformal import Conformal
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
+from thetahat.interfaces.notes import altered, first_step
 from thetahat.interfaces.tables.columns import require_finite, retyped
 
 SHOWN = 5
@@ -50,26 +51,6 @@ class UnknownValues:
                 f"{name}: {count:,} value{'s' * (count != 1)} could not be read, treated as missing"
             )
         return found
-
-
-def saved_notations(notes: Mapping[str, Any]) -> dict[str, str]:
-    """Notations of columns of the training rows, where they are not the usual one."""
-    found = notes.get("notations")
-    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
-
-
-def saved_kinds(model: Any, notes: Mapping[str, Any]) -> dict[str, str]:
-    """The columns that a saved model needs, and their kinds."""
-    kinds = notes.get("kinds")
-    if isinstance(kinds, dict) and kinds:
-        return {str(name): str(kind) for name, kind in kinds.items()}
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        raise DataError(
-            "The model does not contain the names of its columns. Train it with thetahat fit, or "
-            "on a table with column names."
-        )
-    return dict.fromkeys(map(str, names), "numeric")
 
 
 def require_names(needed: Mapping[str, str], found: list[str], path: str) -> None:
@@ -110,7 +91,7 @@ def as_seen(
         columns.append(values.alias(name))
     table = pl.DataFrame(columns)
     unknown.n_rows += table.height
-    vectorizer: Any = _first_step(model)
+    vectorizer: Any = first_step(model)
     if hasattr(vectorizer, "unseen"):
         for name, counts in vectorizer.unseen(table).items():
             unknown.unseen.setdefault(name, Counter()).update(counts)
@@ -124,14 +105,19 @@ class Sureness:
     found: Conformal
     level: float
 
+    def names(self, name: str) -> list[str]:
+        """The names of the columns."""
+        ends = ("low", "high") if self.found.classes is None else ("set",)
+        return [f"{name}_{end}" for end in ends]
+
     def columns(self, name: str, rows: Any, predicted: Array) -> dict[str, Any]:
         """The two ends of every interval, or the set of classes as text."""
         if self.found.classes is None:
             low, high = self.found.around(predicted, self.level).T
-            return {f"{name}_low": low, f"{name}_high": high}
+            return dict(zip(self.names(name), (low, high), strict=True))
         names = np.asarray(list(map(str, self.found.classes)), dtype=object)
         sets = self.found.sets(rows, self.level)
-        return {f"{name}_set": [SEPARATOR.join(names[inside]) for inside in sets]}
+        return {self.names(name)[0]: [SEPARATOR.join(names[inside]) for inside in sets]}
 
 
 def sureness_asked_for(model: Any, notes: Mapping[str, Any], level: float | None) -> Any:
@@ -141,17 +127,35 @@ def sureness_asked_for(model: Any, notes: Mapping[str, Any], level: float | None
     if not 0 < level < 1:
         raise ParameterError(f"--interval {level:g}: must lie between 0 and 1, such as 0.9.")
     data = notes.get("conformal")
-    if not isinstance(data, dict):
+    if data is None:
         raise ParameterError(
             "--interval: the file holds no errors of held-out rows. Train the model again with "
             "thetahat fit."
         )
-    found = Conformal.from_data(model, data)
+    try:
+        found = Conformal.from_data(model, data)
+    except DataError as refused:
+        raise altered("the numbers of 'conformal' do not belong to the model") from refused
     try:
         found.require(level)
     except ParameterError as refused:
         raise ParameterError(f"--interval {level:g}: {refused}") from refused
     return Sureness(found, level)
+
+
+def require_free_names(
+    keep: Sequence[str], model: Any, name: str, sureness: Sureness | None
+) -> None:
+    """Refuse to keep a column with the name of a column that the predictions add."""
+    added = [f"predicted_{name}", *([] if sureness is None else sureness.names(name))]
+    added += [f"P({label})" for label in getattr(model, "classes_", ())]
+    # A kept column with the name of the target is kept: the prediction then has another name.
+    for each in keep:
+        if each in added and (each != added[0] or name in keep):
+            raise ParameterError(
+                f"--keep {each}: the predictions have a column of this name too. Rename the "
+                "column in the file."
+            )
 
 
 def predicted(
@@ -187,13 +191,5 @@ def predicted(
 
 def _levels(model: Any) -> dict[str, tuple[Any, ...]]:
     """The ordered categories of the columns of a pipeline."""
-    encoders = getattr(_first_step(model), "encoders_", [])
+    encoders = getattr(first_step(model), "encoders_", [])
     return {each.name: each.levels for each in encoders if getattr(each, "levels", ())}
-
-
-def _first_step(model: Any) -> Any:
-    """The step of a pipeline that prepares the columns; in a stack, that of its first member."""
-    members = getattr(model, "estimators_", None)
-    if not hasattr(model, "steps") and members is not None and len(members):
-        model = members[0]
-    return model[0] if hasattr(model, "steps") else None

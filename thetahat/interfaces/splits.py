@@ -80,8 +80,10 @@ def plan_splits(
     n_groups = np.unique(groups).size
     if n_groups < 2:
         raise DataError(
-            f"--group {asked.group}: all rows are in one group, so no fold can be held out. Name "
-            "another column."
+            "All rows are copies of one row, so no fold can be held out. Give more distinct rows."
+            if copies
+            else f"--group {asked.group}: all rows are in one group, so no fold can be held out. "
+            "Name another column."
         )
     n_folds = min(cv, n_groups)
     labels = _labels(table)
@@ -90,7 +92,13 @@ def plan_splits(
     nothing = np.zeros((table.n_rows, 1))
     folds = [fold for fold in splitter.split(nothing, labels, groups) if _usable(fold, labels)]
     if len(folds) < 2:
-        raise DataError(f"Too few classes are in more than one group of {asked.group}.")
+        raise DataError(
+            "Copies of a row are kept in one fold, and without them too few classes are left to "
+            "train on. Give at least two distinct rows of two or more classes."
+            if copies
+            else f"--group {asked.group}: too few classes are in more than one group, so the other "
+            "groups hold a single class. Name another column."
+        )
     return Splits(
         folds, len(folds), f"{_folds(len(folds))}, {words}", groups, copies=copies, copied=copied
     )

@@ -13,6 +13,7 @@ from thetahat.evaluation.curves.threshold import Threshold, best_threshold
 from thetahat.evaluation.evaluate import Evaluation
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
+from thetahat.interfaces.notes import altered
 from thetahat.interfaces.problem import Problem
 
 NOTE = "threshold"
@@ -169,6 +170,9 @@ class Decided:
     def __getitem__(self, place: Any) -> Any:
         return self._model[place]
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
     def predict(self, X: Any) -> Array:
         """The labels: the positive class where its probability reaches the threshold."""
         reached = self._model.predict_proba(X)[:, self._place] >= self._threshold
@@ -179,6 +183,15 @@ class Decided:
 def decided(model: Any, notes: Mapping[str, Any]) -> Any:
     """The model with the threshold that is saved with it, if there is one."""
     found = notes.get(NOTE)
-    if not isinstance(found, dict) or not hasattr(model, "predict_proba"):
+    if found is None:
         return model
-    return Decided(model, str(found["positive"]), float(found["value"]))
+    labels = [str(label) for label in getattr(model, "classes_", ())]
+    if len(labels) != 2 or not hasattr(model, "predict_proba"):
+        raise altered("there is a threshold, but the model has no probabilities of two classes")
+    if not isinstance(found, dict) or found.get("positive") not in labels:
+        raise altered(f"the threshold must name its positive class, {labels[0]} or {labels[1]}")
+    value: Any = found.get("value")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not ALWAYS <= value <= NEVER:
+        raise altered(f"the value of the threshold must be a number from {ALWAYS:g} to {NEVER:g}")
+    return Decided(model, found["positive"], float(value))

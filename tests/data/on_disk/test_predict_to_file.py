@@ -1,11 +1,15 @@
 """Predictions written block by block."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
 import thetahat as th
 from tests.data.on_disk.file_cases import columns, write_parquet
+from thetahat.data.row_subset import RowSubset
+from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError, ParameterError
 
 ENDINGS = [".npy", ".csv", ".parquet", ".arrow", ".feather", ".ipc"]
@@ -16,6 +20,10 @@ def source(tmp_path, monkeypatch):
     monkeypatch.setattr("thetahat.data.source.MAX_BLOCK_ROWS", 256)
     write_parquet(tmp_path / "rows.parquet", columns())
     return th.scan(tmp_path / "rows.parquet", target="price", weight="count")
+
+
+def facts_of(source):
+    return {each.name: getattr(source, each.name) for each in fields(Source)}
 
 
 def written(path):
@@ -75,6 +83,26 @@ def test_a_failure_leaves_the_old_file(tmp_path, source):
     with pytest.raises(DataError, match="features"):
         th.predict_to_file(model, other, path)
     assert path.read_text() == "old"
+
+
+def test_files_of_the_source_are_not_replaced(tmp_path):
+    write_parquet(tmp_path / "a.parquet", columns())
+    write_parquet(tmp_path / "b.parquet", columns())
+    whole = th.scan(tmp_path / "?.parquet", target="price", weight="count")
+    np.save(tmp_path / "y.npy", np.zeros(whole.n_rows))
+    beside = th.scan(tmp_path / "?.parquet", target=tmp_path / "y.npy")
+    model = th.Ridge().fit(whole)
+    (tmp_path / "link.parquet").symlink_to(tmp_path / "b.parquet")
+    before = (tmp_path / "b.parquet").read_bytes()
+    for source, name in [
+        (whole, "b.parquet"),
+        (whole, "link.parquet"),
+        (RowSubset(**facts_of(whole), source=whole, numbers=np.arange(9)), "a.parquet"),
+        (beside, "y.npy"),
+    ]:
+        with pytest.raises(DataError, match=rf"{name} cannot be written: it is the same file as"):
+            th.predict_to_file(model, source, tmp_path / name)
+    assert (tmp_path / "b.parquet").read_bytes() == before
 
 
 def test_what_cannot_be_written(tmp_path, source):

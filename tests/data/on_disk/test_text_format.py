@@ -81,3 +81,12 @@ def test_fields_longer_than_the_limit_of_csv():
     long = ";".join(["1" * 100_000] * 3)
     assert find_delimiter(["a;b;c", long]) == ";"
     assert find_delimiter(["a"]) == ","
+
+
+@pytest.mark.parametrize("text", ["1_000", "١٢"])
+def test_text_that_only_python_reads_as_a_number_is_shown(tmp_path, text):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"a,b\n1,2\n{text},3\n", encoding="utf-8")
+    said = rf"column 'a' is categorical \(row 1 holds '{text}'\)"
+    with pytest.raises(th.errors.DataError, match=said):
+        th.LinearRegression().fit(th.scan(path, target="b"))

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,8 @@ class DelimitedReader(Reader):
         decimal = self.dialect.decimal
         rows = enumerate(values)
         strange = ((row, value) for row, value in rows if not _is_number(value, decimal))
-        return next(strange, (0, None))
+        present = ((row, value) for row, value in enumerate(values) if value is not None)
+        return next(chain(strange, present), (0, None))
 
     def _batches(self, types: Mapping[str, Any] | None = None) -> AbstractContextManager[Any]:
         labels = [self.label(column) for column in range(len(self.fields))]
@@ -257,6 +259,8 @@ def _head(path: Path, lines: int = 2, at_most: int = 1 << 26) -> bytes:
 def _is_number(value: Any, decimal: str) -> bool:
     if decimal == "," and isinstance(value, str):
         value = value.translate({ord("."): ",", ord(","): "."})
+    if isinstance(value, str) and ("_" in value or not value.isascii()):
+        return False  # Python reads "1_000" and digits of other scripts, Arrow does not
     try:
         float(value)
     except (TypeError, ValueError):

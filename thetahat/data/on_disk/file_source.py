@@ -53,6 +53,13 @@ class FileSource(Source):
     def n_rows(self) -> int:
         return self.reader.count_rows()
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        besides = (self.target_beside, self.weight_beside)
+        others = [each.values for each in besides if each is not None]
+        readers = [self.reader, *(each for each in others if isinstance(each, Reader))]
+        return tuple(path for reader in readers for path in reader.files)
+
     def with_missing(self) -> Source:
         return replace(self, accepts_missing=True)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.foundation.atomic_file import atomic_file, require_place
+from thetahat.foundation.atomic_file import atomic_file, require_other_file, require_place
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.threads import ordered_map
@@ -38,7 +38,8 @@ def predict_to_file(
         target is not needed.
     path : str or path
         The file to write. Its ending chooses the format: `.npy`, `.csv`, `.parquet`, or Arrow
-        (`.arrow`, `.feather`, `.ipc`). An existing file is replaced.
+        (`.arrow`, `.feather`, `.ipc`). An existing file is replaced, unless
+        it is one of the files of the source.
     method : str, default="predict"
         The method of the model to call: "predict", "predict_proba", "decision_function",
         "transform" or another that takes rows and returns one row of numbers or one label for each.
@@ -74,6 +75,7 @@ def predict_to_file(
             "another method that it has."
         )
     place = require_place(path)
+    require_other_file(place, dict.fromkeys(source.files, "a file of the source"))
     opened = _WRITERS.get(place.suffix.lower())
     if opened is None:
         raise ParameterError(

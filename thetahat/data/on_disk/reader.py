@@ -89,6 +89,11 @@ class Reader(ABC):
         """Row and value of an entry that shows that the column does not hold numbers."""
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """The path of the file, or of each of several files."""
+        return (str(self.path),)
+
+    @property
     def origin(self) -> str:
         """The name in error messages about single rows."""
         return self.path.name

@@ -25,6 +25,10 @@ class SeveralFiles(Reader):
     readers: tuple[Reader, ...]
 
     @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(path for reader in self.readers for path in reader.files)
+
+    @property
     def origin(self) -> str:
         return f"{self.path.name} (rows are counted over all {len(self.readers)} files)"
 

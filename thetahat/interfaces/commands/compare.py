@@ -55,9 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     console = Console(quiet=arguments.quiet)
     if arguments.report:
-        from thetahat.foundation.atomic_file import require_place
-
-        require_place(arguments.report)
+        files = {arguments.data: "the table", arguments.test: "the table of --test"}
+        options.require_output(arguments.report, files)
     _require_margin(arguments.margin)
     seconds = seconds_of(arguments.time_limit, "--time-limit")
     problem = read_problem(arguments, console)
@@ -65,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     trial = try_models(
         problem,
         console,
-        asked=arguments.models.split(",") if arguments.models else None,
+        asked=options.names_asked_for(arguments.models, "--models"),
         cv=arguments.cv,
         scoring=arguments.scoring,
         margin=arguments.margin,

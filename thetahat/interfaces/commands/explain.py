@@ -36,31 +36,27 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Load the model, read the table, and print the explanation."""
-    from thetahat.foundation.atomic_file import require_place
     from thetahat.foundation.errors import DataError, ParameterError
     from thetahat.interfaces.explanation import explain
+    from thetahat.interfaces.notes import saved_kinds, saved_notations, saved_target, saved_task
     from thetahat.interfaces.plain import as_json
-    from thetahat.interfaces.prediction import (
-        UnknownValues,
-        as_seen,
-        require_names,
-        saved_kinds,
-        saved_notations,
-    )
+    from thetahat.interfaces.prediction import UnknownValues, as_seen, require_names
     from thetahat.interfaces.problem import pose, require_target
     from thetahat.interfaces.quality import quality
     from thetahat.interfaces.scoring import require_scoring
     from thetahat.interfaces.tables.reading import read_table
+    from thetahat.interfaces.threshold import decided
     from thetahat.persistence.description import describe_file
     from thetahat.persistence.model_file import load
 
     console = Console(quiet=arguments.quiet)
     if arguments.report:
-        require_place(arguments.report)
+        files = {arguments.model: "the model", arguments.data: "the table"}
+        options.require_output(arguments.report, files)
     notes = describe_file(arguments.model).notes
-    model = load(arguments.model)
+    model = decided(load(arguments.model), notes)
     kinds = saved_kinds(model, notes)
-    target = arguments.target or notes.get("predicts")
+    target = arguments.target or saved_target(notes)
     if target is None:
         raise DataError("The file does not name the target of the model. Use --target COLUMN.")
     if target in kinds:
@@ -70,8 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)
     require_names(kinds, table.columns, arguments.data)
     require_target(table, target)
-    task = str(notes.get("task", "auto"))
-    problem = pose(table.select(*kinds, target), target, task=task, keep=tuple(kinds))
+    problem = pose(table.select(*kinds, target), target, task=saved_task(notes), keep=tuple(kinds))
     rows = table.filter(table[target].is_not_null())
     if rows.height != problem.n_rows:
         raise DataError(
@@ -79,7 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
             "these rows."
         )
     unknown = UnknownValues()
-    X = as_seen(rows, kinds, saved_notations(notes), model, unknown)
+    X = as_seen(rows, kinds, saved_notations(notes, kinds), model, unknown)
     for line in unknown.lines():
         console.say(f"note: {line}")
     scoring = arguments.scoring or ("accuracy" if problem.task == "classification" else "r2")

@@ -38,7 +38,6 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read the table, choose a model, fit and save it, and return the exit code."""
     from thetahat.evaluation.tuning.time_limit import seconds_of
-    from thetahat.foundation.atomic_file import require_place
     from thetahat.interfaces.commands.compare import read_problem
     from thetahat.interfaces.plain import as_json
     from thetahat.interfaces.threshold import NOTE, decide, decided, rule_of
@@ -46,11 +45,11 @@ def run(arguments: argparse.Namespace) -> int:
     from thetahat.persistence.model_file import save
 
     console = Console(quiet=arguments.quiet)
-    require_place(arguments.output)
+    options.require_output(arguments.output, {arguments.data: "the table"})
     seconds = seconds_of(arguments.time_limit, "--time-limit")
     problem = read_problem(arguments, console)
     rule = rule_of(problem, arguments.cost, arguments.threshold, arguments.positive)
-    asked = [arguments.model] if arguments.model else None
+    asked = options.names_asked_for(arguments.model, "--model")
     trial = try_models(
         problem,
         console,

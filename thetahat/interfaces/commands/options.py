@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from thetahat.foundation.errors import ParameterError
@@ -142,6 +143,30 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     """Add the options for the output."""
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
+
+
+def names_asked_for(text: str | None, option: str) -> list[str] | None:
+    """Names separated by commas; None without the option."""
+    if text is None:
+        return None
+    names = text.split(",")
+    if not all(name.strip() for name in names):
+        raise ParameterError(
+            f"{option} {text!r}: a name is empty. Write a name such as ridge, or leave the option "
+            "out."
+        )
+    return names
+
+
+def require_output(path: str, inputs: Mapping[str | None, str]) -> None:
+    """Refuse a file that cannot be written, or that the command reads, before any work.
+
+    `inputs` has what each file is, by the path that was given: None or - if there is no file.
+    """
+    from thetahat.foundation.atomic_file import require_other_file, require_place
+
+    require_place(path)
+    require_other_file(path, {file: what for file, what in inputs.items() if file and file != "-"})
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:

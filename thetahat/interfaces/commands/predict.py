@@ -51,13 +51,13 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Load the model, match the columns, and predict batch by batch."""
+    from thetahat.interfaces.notes import saved_kinds, saved_notations, saved_target
     from thetahat.interfaces.plain import as_json
     from thetahat.interfaces.prediction import (
         UnknownValues,
         predicted,
+        require_free_names,
         require_names,
-        saved_kinds,
-        saved_notations,
         sureness_asked_for,
     )
     from thetahat.interfaces.tables.reading import column_names, read_batches
@@ -67,11 +67,17 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.json and arguments.output == "-":
         raise ParameterError("--json needs --output FILE, as predictions are printed otherwise.")
+    if arguments.output != "-":
+        files = {arguments.model: "the model", arguments.data: "the table"}
+        options.require_output(arguments.output, files)
     console = Console(quiet=arguments.quiet)
     notes = describe_file(arguments.model).notes
     model = decided(load(arguments.model), notes)
     sureness = sureness_asked_for(model, notes, arguments.interval)
     kinds, keep = saved_kinds(model, notes), list(dict.fromkeys(arguments.keep))
+    notations = saved_notations(notes, kinds)
+    target = saved_target(notes) or "prediction"
+    require_free_names(keep, model, target, sureness)
     how = {"delimiter": arguments.delimiter, "encoding": arguments.encoding}
     columns = None
     if arguments.data != "-":
@@ -81,7 +87,6 @@ def run(arguments: argparse.Namespace) -> None:
         columns = list(dict.fromkeys([*keep, *kinds]))
     batches = read_batches(arguments.data, columns=columns, **how)
     unknown = UnknownValues()
-    target = str(notes.get("predicts", "prediction"))
     with _output(arguments.output) as file:
         first = True
         named = _named(batches, kinds, keep)
@@ -89,7 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
             model,
             named,
             kinds,
-            saved_notations(notes),
+            notations,
             unknown,
             target,
             keep=keep,
