@@ -75,6 +75,8 @@ class Stochastic(Sparsifies, Watched, Linear):
 
     _level_name: ClassVar[str] = "intercept_init"
     """The argument of `fit` that sets the first intercepts."""
+    _penalty_name: ClassVar[str] = "alpha"
+    """The parameter that sets the strength of the penalty."""
 
     loss: Any
     penalty: str | None
@@ -198,11 +200,20 @@ class Stochastic(Sparsifies, Watched, Linear):
         self, n_scores: int, d: int, coef: Any, intercept: Any, *, jointly: bool
     ) -> list[Walk]:
         """Walks from 0, from the given coefficients, or with warm_start from the previous ones."""
+        who = type(self).__name__
         if self.warm_start and hasattr(self, "coef_"):
-            coef = self.coef_ if coef is None else coef
+            if coef is None:
+                coef = self.coef_
+                if coef.shape[-1] != d:
+                    raise DataError(
+                        f"{who}: warm_start=True starts at the coefficients of the previous fit, "
+                        f"which had {coef.shape[-1]} columns, but X has {d}. Pass rows with the "
+                        "same columns, or use warm_start=False."
+                    )
             intercept = self.intercept_ if intercept is None else intercept
-        start = _start(coef, (n_scores, d), "coef_init", type(self).__name__)
-        level = _start(intercept, (n_scores,), self._level_name, type(self).__name__)
+        shape = (d,) if self._has_one_output() else (n_scores, d)
+        start = _start(coef, shape, "coef_init", who).reshape(n_scores, d)
+        level = _start(intercept, (n_scores,), self._level_name, who)
         return self._walks(start, level, jointly=jointly)
 
     def _walks(self, coef: Array, intercept: Array, *, jointly: bool) -> list[Walk]:
@@ -278,6 +289,7 @@ class Stochastic(Sparsifies, Watched, Linear):
             average=int(self.average),
             score=score,
             who=type(self).__name__,
+            penalty_name=self._penalty_name,
         )
         attributes = partial(self._attributes_of, dtype=source.dtype)
         with self._watching(descent.max_epochs, attributes, X, y) as watch:
@@ -322,9 +334,9 @@ def _start(given: Any, shape: tuple[int, ...], name: str, who: str) -> Array:
     if given is None:
         return np.zeros(shape)
     start = np.asarray(given, dtype=np.float64)
-    if start.size != math.prod(shape) or (shape[0] > 1 and start.shape != shape):
+    if start.size != math.prod(shape) or (len(shape) > 1 and shape[0] > 1 and start.shape != shape):
         raise DataError(
-            f"{who}: {name} has shape {start.shape}, but these rows and classes need {shape}. "
-            "Leave it out to start at 0."
+            f"{who}: {name} has shape {start.shape}, but this fit needs {shape}. Leave it out to "
+            "start at 0."
         )
     return start.reshape(shape)

@@ -74,3 +74,22 @@ def test_without_a_dictionary_and_a_fit_there_are_no_codes():
     _, X = atoms_and_rows()
     with pytest.raises(ValueError, match="not fitted"):
         th.SparseCoder(None).transform(X)
+
+
+def test_transform_accepts_a_target_as_scikit_learn_does():
+    atoms, X = atoms_and_rows()
+    coder = th.SparseCoder(atoms).set_output(transform="pandas")
+    table = coder.fit(X).transform(X, np.zeros(len(X)))
+    np.testing.assert_array_equal(table, th.SparseCoder(atoms).transform(X))
+    assert list(table.columns) == list(coder.get_feature_names_out())
+
+
+def test_files_are_coded_without_a_fit(tmp_path):
+    atoms, X = atoms_and_rows()
+    np.save(tmp_path / "rows.npy", X)
+    rows = th.scan(tmp_path / "rows.npy")
+    coder = th.SparseCoder(atoms)
+    np.testing.assert_array_equal(coder.transform(rows), coder.transform(X))
+    with pytest.raises(ValueError, match="the atoms have 5 columns, X has 6"):
+        th.SparseCoder(atoms[:, :5]).transform(rows)
+    np.testing.assert_array_equal(coder.fit(X).transform(rows), coder.transform(X))

@@ -91,11 +91,33 @@ class SparseCoder(CodedRows):
         self._coder(self.n_components_, source.n_features)  # raises errors of `transform` early
         return self
 
+    def transform(self, X: Any, y: Any = None) -> Any:
+        """Compute the codes of the rows. Cost: see `SparseCoder`.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Rows with as many columns as the atoms.
+        y : object, optional
+            Not used; accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        array or Source of shape (n, k) or (n, 2k)
+            The codes in the precision of X, with twice as many columns if ``split_sign=True``; a
+            table if requested by ``set_output``. A `Source` on disk with a target gives a `Source`.
+        """
+        return super().transform(X)
+
     def _open_again(self, X: Any) -> Source:
         check_ranges(self)
         source = super()._open_again(X)
         self._require_width(source)
         return source
+
+    def _require_same_columns(self, source: Source) -> None:
+        if hasattr(self, "n_features_in_"):  # else there are no columns of `fit` to compare with
+            super()._require_same_columns(source)
 
     def _require_width(self, source: Source) -> None:
         """Refuse rows that do not have the columns of the atoms."""

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
@@ -63,7 +64,7 @@ class RelevanceEvidence:
             return Posterior(mean, np.empty((0, 0)), left, 0.0)
         inverse = alpha * self._gram_of(left)
         inverse.flat[:: len(left) + 1] += precision[left]
-        covariance, log_volume = _inverted(inverse)
+        covariance, log_volume = _inverted(inverse, precision[left])
         mean[left] = alpha * (covariance @ self.cross[left])
         return Posterior(mean, covariance, left, log_volume)
 
@@ -80,14 +81,19 @@ class RelevanceEvidence:
         return max(sum_of_squares, 0.0)
 
     def improved(self, theta: Array, found: Posterior, misfit: float) -> Array:
-        """The next precisions."""
+        """The next precisions, which are positive.
+
+        Without rounding errors γⱼ is between 0 and 1 and Σγⱼ is below n; they are kept there.
+        """
         prior, left = self.hyperprior, found.left
         after = theta.copy()
         determined = 1.0 - theta[1 + left] * np.diagonal(found.covariance)
-        after[1 + left] = (determined + 2.0 * prior.weight_shape) / np.maximum(
+        determined = np.clip(determined, 0.0, 1.0)
+        after[1 + left] = np.maximum(determined + 2.0 * prior.weight_shape, EPSILON) / np.maximum(
             found.mean[left] ** 2 + 2.0 * prior.weight_rate, SMALLEST_SQUARE
         )
-        after[0] = (self.weight - float(determined.sum()) + 2.0 * prior.noise_shape) / max(
+        undetermined = max(self.weight - float(determined.sum()), 0.0)
+        after[0] = max(undetermined + 2.0 * prior.noise_shape, EPSILON * self.weight) / max(
             misfit + 2.0 * prior.noise_rate, SMALLEST_SQUARE
         )
         return after
@@ -104,10 +110,11 @@ class RelevanceEvidence:
         return -value
 
 
-def _inverted(matrix: Array) -> tuple[Array, float]:
-    """The inverse of a symmetric positive matrix and the logarithm of its determinant.
+def _inverted(matrix: Array, precision: Array) -> tuple[Array, float]:
+    """The inverse of diag(λ) + αXᵀX and the logarithm of its determinant.
 
-    A pseudo-inverse where rounding errors make the matrix singular.
+    Where rounding errors make the matrix singular, from the eigenvalues of
+    I + αΛ^(−½)XᵀXΛ^(−½), none of which is below 1.
     """
     lapack = scipy_linalg().lapack
     factor, failed = lapack.dpotrf(matrix, lower=1)
@@ -115,9 +122,11 @@ def _inverted(matrix: Array) -> tuple[Array, float]:
         size = -2.0 * float(np.log(factor.flat[:: len(matrix) + 1]).sum())
         half, failed = lapack.dpotri(factor, lower=1)
     if failed:
-        found = np.linalg.pinv(matrix, hermitian=True)
-        sign, size = np.linalg.slogdet(found)
-        return found, float(size) if sign > 0 else -math.inf
+        deviation = 1.0 / np.sqrt(precision)
+        values, vectors = np.linalg.eigh(deviation[:, None] * matrix * deviation)
+        values = np.maximum(values, 1.0)
+        root = deviation[:, None] * vectors / np.sqrt(values)
+        return root @ root.T, -float(np.log(values).sum() + np.log(precision).sum())
     found = np.tril(half)
     found += np.tril(half, -1).T
     return found, size

@@ -94,6 +94,7 @@ class StochasticDescent:
     average: int = 0
     score: Score | None = None
     who: str = "Stochastic descent"
+    penalty_name: str = "alpha"
 
     def run(
         self,
@@ -288,9 +289,10 @@ class StochasticDescent:
     def remedy(self) -> str:
         """The remedy for steps that diverge, for a message."""
         optimal = self.rate.schedule == "optimal"
+        change = f"larger {self.penalty_name}" if optimal else "lower eta0"
         return (
             "Scale the columns first, for example with sklearn.preprocessing.StandardScaler, or "
-            f"take smaller steps: a {'larger alpha' if optimal else 'lower eta0'} (now "
+            f"take smaller steps: a {change} (now "
             f"{self.rate.alpha if optimal else self.rate.eta0:g})."
         )
 

@@ -93,7 +93,7 @@ def test_the_fit_ends_by_its_rules():
         ({"batch_size": 0}, drawn(), "batch_size=0"),
         ({"forget_factor": 1.5}, drawn(), "forget_factor=1.5"),
         ({"init": "nndsvd", "n_components": 20}, drawn(), "n_components <= min"),
-        ({"init": "custom"}, drawn(), "init='custom' needs"),
+        ({"init": "custom"}, drawn(), "^MiniBatchNMF: init='custom' needs"),
         ({}, -drawn(), "Negative values"),
         ({"beta_loss": "itakura-saito"}, np.zeros((9, 3)), "add a small number|zeros"),
         ({}, np.full((9, 3), np.nan), "missing|NaN|not finite"),

@@ -125,3 +125,52 @@ def test_bad_input_is_refused(options, error):
         th.ARDRegression(**options).fit(X, y)
     with pytest.raises(ValueError, match=r"missing|NaN|not finite"):
         th.ARDRegression().fit(np.where(X > 2, np.nan, X), y)
+
+
+def _one_weighted_row():
+    X, y = drawn(150, 3)
+    return {}, X, y, np.eye(150)[-1]
+
+
+def _small_and_wide():
+    random = np.random.default_rng(69)
+    n, d = int(random.integers(2, 9)), int(random.integers(1, 9))
+    X = random.normal(size=(n, d)) * 10 ** random.uniform(-3, 3)
+    return {}, X, random.normal(size=n) * 10 ** random.uniform(-3, 3), None
+
+
+def _constant_column_without_priors():
+    X, y = drawn(30, 4)
+    X[:, 2] = 1.0
+    return dict.fromkeys(("alpha_1", "alpha_2", "lambda_1", "lambda_2"), 0.0), X, y, None
+
+
+@pytest.mark.parametrize(
+    "case", [_one_weighted_row, _small_and_wide, _constant_column_without_priors]
+)
+def test_precisions_stay_positive_up_to_rounding(case):
+    settings, X, y, weight = case()
+    model = th.ARDRegression(**settings).fit(X, y, sample_weight=weight)
+    assert model.alpha_ > 0
+    assert (model.lambda_ > 0).all()
+    assert np.isfinite([*model.coef_, model.alpha_, model.log_evidence_]).all()
+
+
+@pytest.mark.parametrize("seed", [13, 28])
+def test_three_rows_without_a_rate_of_the_noise(seed):
+    random = np.random.default_rng(seed)
+    X, y = random.normal(size=(3, 5)), random.normal(size=3)
+    model = th.ARDRegression(alpha_2=0.0).fit(X, y)
+    assert np.isfinite([*model.coef_, model.alpha_, model.log_evidence_]).all()
+
+
+def test_the_summary_has_no_probability_for_columns_that_are_left_out():
+    X, y = drawn(300, 20)
+    model = th.ARDRegression().fit(X, y)
+    table = model.summary()
+    by_name = {line.name: line.positive for line in table.coefficients}
+    for j, left_out in enumerate(model.coef_ == 0):
+        assert np.isnan(by_name[f"x{j}"]) == left_out
+    assert sum(line.rstrip().endswith("–") for line in str(table).splitlines()) == np.sum(
+        model.coef_ == 0
+    )

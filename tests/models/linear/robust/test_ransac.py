@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
 
 import thetahat as th
 from thetahat.models.linear.robust.consensus import r2, trials_needed
@@ -117,7 +118,7 @@ def test_no_inliers_are_an_error_with_the_reasons():
     ("estimator", "options", "error"),
     [
         (None, {"min_samples": 121}, "`min_samples` may not be larger"),
-        (None, {"min_samples": 0}, "min_samples"),
+        (None, {"min_samples": 0}, "min_samples=0 must be a whole number ≥ 1"),
         (None, {"min_samples": -1}, "min_samples=-1"),
         (th.Ridge(), {}, "`min_samples` needs to be explicitly set"),
         (None, {"residual_threshold": -1.0}, "residual_threshold=-1.0"),
@@ -141,3 +142,16 @@ def test_a_constant_target_and_few_rows():
     assert np.isnan(r2(np.ones(1), np.ones(1)))
     with pytest.raises(ValueError, match="larger than number of samples"):
         th.RANSACRegressor().fit(X[:2], [1.0, 2.0])
+
+
+def test_missing_values_are_left_to_the_model():
+    X, y, _ = drawn()
+    X[::7, 1] = np.nan
+    tree = th.DecisionTreeRegressor(max_depth=3)
+    model = fitted(X, y, tree, min_samples=60, residual_threshold=5.0)
+    assert np.isfinite(model.predict(X)).all()
+    assert get_tags(model).input_tags.allow_nan
+    with pytest.raises(ValueError, match=r"missing|NaN"):
+        fitted(X, y)
+    with pytest.raises(ValueError, match=r"inf"):
+        fitted(np.where(np.isnan(X), np.inf, X), y, tree, min_samples=60)

@@ -546,7 +546,7 @@ def test_too_few_rows_to_hold_some_out():
 
 
 def test_starts_of_the_wrong_shape():
-    with pytest.raises(th.errors.DataError, match=r"coef_init has shape \(2,\).*need \(3, 5\)"):
+    with pytest.raises(th.errors.DataError, match=r"coef_init has shape \(2,\).*needs \(3, 5\)"):
         th.SGDClassifier().fit(X, CLASSES, coef_init=[0.0, 1.0])
     warm = th.SGDClassifier(warm_start=True, random_state=0).fit(X, SIGNS)
     with pytest.raises(

@@ -160,3 +160,20 @@ def test_other_columns_are_refused():
         model.partial_fit(drawn(d=4))
     with pytest.raises(ValueError, match=r"not finite|NaN|missing"):
         th.SGDOneClassSVM().fit([[np.nan, 1.0], [0.0, 1.0]])
+
+
+def test_messages_name_its_own_parameters():
+    with pytest.raises(ValueError, match=r"coef_init has shape \(2,\), but this fit needs \(3,\)"):
+        th.SGDOneClassSVM().fit(drawn(d=3), coef_init=np.zeros(2))
+    rows = 1e300 * drawn()
+    with pytest.raises(ValueError, match=r"larger nu \(now 0\.5\)"):
+        th.SGDOneClassSVM(random_state=0).fit(rows)
+
+
+@pytest.mark.parametrize("name", ["SGDOneClassSVM", "SGDRegressor"])
+def test_a_warm_start_with_other_columns_names_warm_start(name):
+    model = getattr(th, name)(warm_start=True, random_state=0)
+    y = np.arange(50.0)
+    model.fit(drawn(50, d=3), y)
+    with pytest.raises(ValueError, match="previous fit, which had 3 columns, but X has 4"):
+        model.fit(drawn(50, d=4), y)

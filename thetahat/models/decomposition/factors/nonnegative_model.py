@@ -180,15 +180,15 @@ class NonnegativeModel(Projection):
         return NonnegativeFactors(X, k, beta, *self._penalties(n, d))
 
     def _start(self, source: InMemory, k: int, W: Any, H: Any) -> tuple[Array, Array]:
-        n, d = source.n_rows, source.n_features
+        n, d, who = source.n_rows, source.n_features, type(self).__name__
         if self.init == "custom":
             return (
-                given_start(W, (n, k), "W").astype(source.dtype),
-                np.ascontiguousarray(given_start(H, (k, d), "H").T, dtype=source.dtype),
+                given_start(W, (n, k), "W", who).astype(source.dtype),
+                np.ascontiguousarray(given_start(H, (k, d), "H", who).T, dtype=source.dtype),
             )
         if W is not None or H is not None:
             warn(
-                f"{type(self).__name__}: When init!='custom', provided W or H are ignored. Use "
+                f"{who}: When init!='custom', provided W or H are ignored. Use "
                 "init='custom' to start from them.",
                 RuntimeWarning,
             )

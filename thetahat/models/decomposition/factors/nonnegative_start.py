@@ -81,27 +81,28 @@ def _spectrum(source: InMemory, k: int, random_state: RandomState) -> Spectrum:
     return randomized_spectrum(source, k, centre=False, n_iter=4, rng=start_generator(random_state))
 
 
-def given_start(value: Any, shape: tuple[int, int], name: str) -> Array:
+def given_start(value: Any, shape: tuple[int, int], name: str, who: str) -> Array:
     """A matrix of the user to start from."""
     if value is None:
         raise ParameterError(
-            f"NMF: init='custom' needs both W and H, but {name} is None. Pass them to fit, as in "
+            f"{who}: init='custom' needs both W and H, but {name} is None. Pass them to fit, as in "
             "fit(X, W=..., H=...), or use another init."
         )
-    matrix = numbers(value, name, "NMF")
+    matrix = numbers(value, name, who)
     for axis, word in enumerate(("first", "second")):
         if matrix.ndim != 2 or matrix.shape[axis] != shape[axis]:
             raise ParameterError(
-                f"NMF: Array with wrong {word} dimension passed to NMF (input {name}). Expected "
-                f"the shape {shape}, but got {matrix.shape}."
+                f"{who}: Array with wrong {word} dimension passed to {who} (input {name}). "
+                f"Expected the shape {shape}, but got {matrix.shape}."
             )
     if (matrix < 0).any():
         raise ParameterError(
-            f"Negative values in data passed to NMF (input {name}). All entries must be at least 0."
+            f"Negative values in data passed to {who} (input {name}). All entries must be at "
+            "least 0."
         )
     if not matrix.any():
         raise ParameterError(
-            f"NMF: Array passed to NMF (input {name}) is full of zeros, from which no update "
-            "leads away. Pass positive numbers."
+            f"{who}: Array passed to {who} (input {name}) is full of zeros, from which no "
+            "update leads away. Pass positive numbers."
         )
     return matrix

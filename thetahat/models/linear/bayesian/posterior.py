@@ -29,7 +29,7 @@ class PosteriorCoefficient:
     low: float
     high: float
     positive: float
-    """P(coefficient > 0 | data)."""
+    """P(coefficient > 0 | data); NaN for a column that was left out, whose coefficient is 0."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +43,8 @@ class PosteriorSummary(CoefficientTable):
     ----------
     coefficients : tuple of PosteriorCoefficient
         One entry per coefficient, intercept first: name, posterior mean, standard deviation,
-        credible interval, and the probability that the coefficient is positive.
+        credible interval, and the probability that the coefficient is positive. This is NaN, and
+        "–" in the table, for a column that was left out, as `ARDRegression` does.
     level : float
         Probability of the credible intervals.
     log_evidence : float
@@ -77,7 +78,7 @@ class PosteriorSummary(CoefficientTable):
                 f"{c.standard_deviation:.4g}",
                 f"{c.low:.5g}",
                 f"{c.high:.5g}",
-                f"{c.positive:.3f}",
+                "–" if np.isnan(c.positive) else f"{c.positive:.3f}",
             )
             for c in self.coefficients
         ]
@@ -103,7 +104,7 @@ def summarise_posterior(
             np.roll(deviation, 1),
         )
     with np.errstate(divide="ignore", invalid="ignore"):
-        positive = np.where(deviation > 0, stats.norm.cdf(mean / deviation), mean > 0)
+        positive = stats.norm.cdf(mean / deviation)  # NaN for 0/0
     lines = zip(
         names, mean, deviation, mean - half * deviation, mean + half * deviation, positive,
         strict=True,

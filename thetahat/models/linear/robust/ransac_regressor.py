@@ -18,7 +18,16 @@ from thetahat.data.extremes import require_squares_of_rows, require_squares_of_t
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, fraction, none, one_of, real, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    fraction,
+    none,
+    one_of,
+    positive_fraction,
+    real,
+    whole,
+)
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
@@ -129,7 +138,7 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
     random_state: Any = None
 
     _ranges: ClassVar[dict[str, Range]] = {
-        "min_samples": whole(1) | fraction | none,
+        "min_samples": whole(1) | positive_fraction | none,
         "residual_threshold": at_least(0) | none,
         "is_data_valid": _function | none,
         "is_model_valid": _function | none,
@@ -151,6 +160,10 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
         tags.input_tags.sparse = get_tags(self._learner()).input_tags.sparse
         return tags
 
+    @property
+    def _leaves_out_missing(self) -> bool:  # type: ignore[override]
+        return bool(get_tags(self._learner()).input_tags.allow_nan)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
 
@@ -163,7 +176,8 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
         Parameters
         ----------
         X : array-like or sparse array of shape (n, d)
-            Training rows with finite numbers, of which some may be outliers.
+            Training rows with finite numbers, of which some may be outliers. NaN is accepted if the
+            model accepts it.
         y : array-like of shape (n,) or (n, n_targets)
             Target values of the rows, one column per target if there are several.
         sample_weight : array-like of shape (n,), optional
@@ -181,7 +195,8 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
         source = self._open(X, y, sample_weight)
         assert isinstance(source, InMemory)
         assert source.y is not None
-        require_squares_of_rows(source, who=type(self).__name__)
+        if not self._leaves_out_missing:
+            require_squares_of_rows(source, who=type(self).__name__)
         require_squares_of_target(source, who=type(self).__name__)
         random = generator(self.random_state)
         if "random_state" in learner.get_params():

@@ -108,6 +108,7 @@ class SGDOneClassSVM(OutlierDetector, Stochastic):
     n_iter_no_change = 5
 
     _level_name = "offset_init"
+    _penalty_name = "nu"
 
     @property
     def alpha(self) -> float:  # type: ignore[override]
@@ -144,9 +145,6 @@ class SGDOneClassSVM(OutlierDetector, Stochastic):
         """
         self._check_parameters()
         source = self._open_rows(X, sample_weight)
-        if self.warm_start and hasattr(self, "offset_"):
-            coef_init = self.coef_ if coef_init is None else coef_init
-            offset_init = self.offset_ if offset_init is None else offset_init
         walks = self._first_walks(source, coef_init, offset_init)
         self._descend(source, walks, _as_double, X, y)
         return self
@@ -219,7 +217,7 @@ class SGDOneClassSVM(OutlierDetector, Stochastic):
     def _first_walks(self, source: Source, coef: Any, offset: Any) -> list[Any]:
         """One walk, whose intercept is −ρ."""
         self.t_ = 1.0
-        level = 0.0 if offset is None else -np.asarray(offset, dtype=np.float64)
+        level = None if offset is None else -np.asarray(offset, dtype=np.float64)
         return self._new_walks(1, source.n_features, coef, level, jointly=False)
 
     def _attributes_of(self, theta: Array, dtype: Any) -> dict[str, Array]:
