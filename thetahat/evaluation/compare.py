@@ -46,6 +46,8 @@ class Comparison:
         The difference and the test of every pair of models.
     level : float
         Confidence level of the intervals. Tests reject at 1 − level.
+    notes : tuple of str
+        What else should be known about the comparison, such as models that were not tuned.
     best : str
         The name of the model with the highest mean score.
     among_all : HypothesisTest or None
@@ -66,6 +68,7 @@ class Comparison:
     evaluations: dict[str, Evaluation]
     pairs: tuple[Pair, ...]
     level: float
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def among_all(self) -> HypothesisTest | None:
@@ -99,6 +102,7 @@ class Comparison:
             for name, evaluation in self.evaluations.items()
         ]
         lines += [pair.sentence for pair in self.pairs]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -194,7 +198,8 @@ def compare(
         training rows of every fold (nested evaluation). Held-out rows are never used for tuning, so
         the scores are those of the whole procedure. The limit is divided among the models by the
         time that they need; a model that is too slow for its share is fitted to a sample of the
-        rows. By default, and with 0, nothing is tuned. Row weights cannot be used then.
+        rows. A note of the result names the models that declare no values, and so are not tuned.
+        By default, and with 0, nothing is tuned. Row weights cannot be used then.
     stack : bool, default=False
         Whether to add a stack of up to four models, "stack of the best". In every fold, its members
         and their weights are chosen by the predictions of the searches on the training rows. Needs
@@ -295,7 +300,8 @@ def compared(
     pairs = judged_pairs(
         list(combinations(ranked, 2)), evaluations, metric, targets, test, level, margin
     )
-    return Comparison(metric, evaluations, pairs, level)
+    notes = () if tuning is None else tuning.notes
+    return Comparison(metric, evaluations, pairs, level, notes)
 
 
 def _require_models(models: Any) -> None:

@@ -133,6 +133,23 @@ class TestCompare:
             for name, each in first.evaluations.items():
                 np.testing.assert_array_equal(each.predictions, other.evaluations[name].predictions)
 
+    def test_models_without_a_space_are_named(self):
+        data = th.datasets.make_linear(40, 2, noise=1.0, random_state=0)
+        models = {
+            "plain": th.LinearRegression(),
+            "shrunk": th.Ridge(),
+            "mean": th.ConstantRegressor(),
+        }
+        found = th.compare(models, data.X, data.y, cv=2, time_limit=LONG)
+        (note,) = found.notes
+        assert note.startswith("not tuned, because they declare no values")
+        assert {"plain", "mean"} == set(note.partition(": ")[2].split(", "))
+        assert note in str(found)
+        del models["mean"]
+        (note,) = th.compare(models, data.X, data.y, cv=2, time_limit=LONG).notes
+        assert note.endswith("because it declares no values of parameters to try: plain")
+        assert not th.compare(models, data.X, data.y, cv=2).notes
+
     def test_refusals(self):
         X, y = table()
         models = {"line": th.LogisticRegression(), "neighbours": th.KNeighborsClassifier()}
