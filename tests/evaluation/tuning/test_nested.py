@@ -219,6 +219,23 @@ class TestTune:
         assert found.settings[0] == found.chosen
         assert found.scores[0] == max(found.scores) == found.score
         assert "alpha=0.001" in str(found)
+        assert found.folds == (5, 5, 5)
+        assert "3 settings:" in str(found)
+        assert str(found).count("(5 folds of 80 rows)") == 3
+
+    def test_the_chosen_setting_is_the_best_of_the_last_round(self):
+        data = th.datasets.make_linear(60, 5, noise=3.0, random_state=1)
+        found = th.tune(th.Ridge(), data.X, data.y, space={"alpha": np.logspace(-3, 3, 17)})
+        last = [score for score, folds in zip(found.scores, found.folds, strict=True) if folds == 5]
+        assert len(last) == 6
+        assert found.score == max(last)
+        assert set(found.folds) == {1, 3, 5}
+
+    def test_nothing_to_tune_is_said(self):
+        data = th.datasets.make_linear(60, 5, noise=3.0, random_state=1)
+        text = str(th.tune(th.LinearRegression(), data.X, data.y))
+        assert "1 setting:" in text
+        assert "Nothing was tuned" in text
 
     def test_a_limit_of_zero_fits_the_model_as_it_is(self):
         X, y = table()

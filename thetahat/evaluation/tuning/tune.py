@@ -43,6 +43,9 @@ class Tuning:
         The mean score of each setting in the last round that it reached; −∞ where a fit failed.
     rows : tuple of int
         The number of training and held-out rows of that round.
+    folds : tuple of int
+        The number of held-out folds of that round. Only scores of the same rows and folds can be
+        compared; the chosen setting is the best of those that reached the last round.
     model : estimator
         The model fitted with the chosen setting to all rows.
     complete : bool
@@ -64,19 +67,26 @@ class Tuning:
     settings: tuple[Setting, ...]
     scores: tuple[float, ...]
     rows: tuple[int, ...]
+    folds: tuple[int, ...]
     model: Any
     complete: bool
 
     def __str__(self) -> str:
         names = [_words(each) for each in self.settings]
-        width = max(map(len, names))
-        lines = [f"{self.metric}, mean over held-out folds, {len(names)} settings:"]
+        width = max(map(len, names), default=0)
+        lines = [f"{self.metric}, mean over held-out folds, {_count(len(names), 'setting')}:"]
         lines += [
-            f"{'*' if not place else ' '} {name:<{width}}  {score:.4g}  ({rows:,} rows)"
-            for place, (name, score, rows) in enumerate(
-                zip(names, self.scores, self.rows, strict=True)
+            f"{'*' if not place else ' '} {name:<{width}}  {score:.4g}  "
+            f"({_count(folds, 'fold')} of {rows:,} rows)"
+            for place, (name, score, rows, folds) in enumerate(
+                zip(names, self.scores, self.rows, self.folds, strict=True)
             )
         ]
+        if len(names) < 2 and self.complete:
+            lines.append(
+                "Nothing was tuned: there is no other setting to try. Name parameters and their "
+                "values as the space."
+            )
         if not self.complete:
             lines.append("The time limit has ended the search.")
         return "\n".join(lines)
@@ -99,9 +109,10 @@ def tune(
     """Search for a good setting of a model by successive halving, and fit the model with it.
 
     Formula: argmax over settings of the mean score on held-out rows. Of the settings, a third goes
-    on to the next round, with three times as many rows (at most 20,000), or with more folds if
-    there are at most 5,000 rows. Cost: about n_settings/2 fits to the rows of the last round, and
-    one fit to all rows.
+    on to the next round, with three times as many rows (at most 20,000). If there are at most 5,000
+    rows, a half goes on to the next round, with more folds. The last round compares at least three
+    settings, or six if there are at most 5,000 rows. Cost: about n_settings/2 fits to the rows of
+    the last round, or 3·n_settings if there are at most 5,000 rows, and one fit to all rows.
 
     The score of the chosen setting is too optimistic, because it is the best of many. To compare
     tuned models, use `compare` with a ``time_limit``: it tunes on the training rows of every fold.
@@ -182,6 +193,7 @@ def tune(
         tuple(each.setting for each in ranked),
         tuple(-_rank(each)[2] for each in ranked),
         tuple(-_rank(each)[0] for each in ranked),
+        tuple(-_rank(each)[1] for each in ranked),
         found.model,
         search.complete,
     )
@@ -192,6 +204,10 @@ def _rank(tried: Tried) -> tuple[int, int, float]:
     rows = max((rows for rows, _ in tried.scores), default=0)
     scores = [score for (each, _), score in tried.scores.items() if each == rows]
     return -rows, -len(scores), -float(np.mean(scores)) if scores else inf
+
+
+def _count(number: int, of: str) -> str:
+    return f"{number} {of}{'s' * (number != 1)}"
 
 
 def _words(setting: Setting) -> str:
