@@ -9,7 +9,7 @@ from thetahat.evaluation.compare import compared
 from thetahat.evaluation.folds import folds_of
 from thetahat.evaluation.tuning.nested import NestedTuning
 from thetahat.evaluation.tuning.stack import NAME as STACK
-from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 
 LONG = 1000.0
 
@@ -230,6 +230,31 @@ class TestTune:
         assert len(last) == 6
         assert found.score == max(last)
         assert set(found.folds) == {1, 3, 5}
+
+    @pytest.mark.parametrize("n", [1, 2, 3])
+    def test_too_few_rows_are_refused(self, n):
+        data = th.datasets.make_linear(20, 2, noise=1.0, random_state=0)
+        with pytest.raises(DataError, match=f"Rows: {n}[.] Give at least 4"):
+            th.tune(th.Ridge(), data.X[:n], data.y[:n])
+
+    def test_a_class_with_one_row_is_refused(self):
+        X, _ = table(20)
+        y = np.array(["a"] * 19 + ["b"])
+        with pytest.raises(DataError, match="The class 'b' has 1 row"):
+            th.tune(th.LogisticRegression(), X, y)
+
+    def test_if_all_values_of_a_space_fail_the_first_error_is_raised(self):
+        data = th.datasets.make_linear(40, 2, noise=1.0, random_state=0)
+        with pytest.raises(ParameterError, match="alpha=-"):
+            th.tune(th.Ridge(), data.X, data.y, space={"alpha": [-1, -2]})
+        found = th.tune(th.Ridge(), data.X, data.y, space={"alpha": [-1, 0.1]})
+        assert [bool(error) for error in found.errors] == [False, False, True]
+        assert "failed: Ridge: alpha=-1" in str(found)
+
+    def test_scores_that_are_not_finite_are_refused(self):
+        data = th.datasets.make_linear(40, 2, noise=1.0, random_state=0)
+        with pytest.raises(DataError, match="is not finite on the held-out rows"):
+            th.tune(th.Ridge(), data.X, data.y, scoring=lambda model, X, y: np.nan)
 
     def test_nothing_to_tune_is_said(self):
         data = th.datasets.make_linear(60, 5, noise=3.0, random_state=1)
