@@ -314,6 +314,21 @@ def _require_models(models: Any) -> None:
         raise ParameterError(
             f"compare: {len(models)} model{'s' * (len(models) != 1)} given. Give at least two."
         )
+    for name, model in models.items():
+        if isinstance(model, type):
+            raise ParameterError(
+                f"compare: model {name!r} is the class {model.__name__}. Give an object of it, "
+                f"such as {model.__name__}()."
+            )
+        if not (hasattr(model, "fit") and hasattr(model, "get_params")):
+            raise ParameterError(
+                f"compare: model {name!r} is {_short(model)}, which is no estimator. Give an "
+                "object with fit and get_params, such as Ridge()."
+            )
+
+
+def _short(value: Any) -> str:
+    return "None" if value is None else f"an object of type {type(value).__name__}"
 
 
 def _nested(
