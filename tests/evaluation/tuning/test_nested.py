@@ -85,14 +85,20 @@ def test_the_final_stack_is_fitted_to_all_rows():
 
 
 def test_noise_does_not_look_like_signal():
-    """The best of 16 settings on noise looks good in the search, but not on the held-out rows."""
-    random = np.random.default_rng(0)
-    X, y = random.standard_normal((90, 4)), random.integers(0, 2, 90)
-    found = th.tune(th.KNeighborsClassifier(), X, y)
+    """The best of 16 settings on noise looks good in the search, but not on the held-out rows.
+
+    The mean of four tables is taken: a single table of noise may look like signal by chance.
+    """
     models = {"constant": th.ConstantClassifier(), "neighbours": th.KNeighborsClassifier()}
-    nested = th.compare(models, X, y, time_limit=LONG).evaluations["neighbours"]
-    assert nested.scores["accuracy"].mean() < found.score
-    assert nested.intervals["accuracy"].low < 0.5
+    searched, nested = [], []
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        X, y = random.standard_normal((90, 4)), random.integers(0, 2, 90)
+        searched.append(th.tune(th.KNeighborsClassifier(), X, y).score)
+        found = th.compare(models, X, y, time_limit=LONG).evaluations["neighbours"]
+        nested.append(found.scores["accuracy"].mean())
+    assert np.mean(nested) < np.mean(searched)
+    assert np.mean(nested) < 0.6  # 0.5 and four standard errors
 
 
 class TestCompare:
