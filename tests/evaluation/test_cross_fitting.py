@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 import thetahat as th
 from thetahat.evaluation.cross_fitting import _longest_first
+from thetahat.foundation.errors import DataError, ParameterError
 
 
 class Mean(RegressorMixin, BaseEstimator):
@@ -99,3 +100,41 @@ def test_settings_of_scikit_learn_reach_the_members_of_ensembles():
     with th.config(threads=2), sklearn.config_context(assume_finite=True):
         voting = th.VotingRegressor([("a", Mean()), ("b", Mean())]).fit(X, X[:, 0])
     assert [each.assumed_ for each in voting.estimators_] == [True, True]
+
+
+class TestErrorsOfCompare:
+    @pytest.mark.parametrize("time_limit", [None, 100])
+    @pytest.mark.parametrize(
+        ("model", "message"),
+        [
+            (None, "model 'a' is None, which is no estimator"),
+            (th.Ridge, "model 'a' is the class Ridge"),
+            (3, "model 'a' is an object of type int"),
+        ],
+    )
+    def test_what_is_no_model_is_named(self, model, message, time_limit):
+        models = {"a": model, "b": th.Ridge()}
+        with pytest.raises(ParameterError, match=message):
+            th.compare(models, np.zeros((9, 1)), np.arange(9.0), time_limit=time_limit)
+
+    @pytest.mark.parametrize("time_limit", [None, 100])
+    def test_a_missing_target_is_found_before_the_folds(self, time_limit):
+        random = np.random.default_rng(0)
+        X, y = random.standard_normal((30, 2)), random.standard_normal(30)
+        y[17] = np.nan
+        models = {"a": th.LinearRegression(), "b": th.Ridge()}
+        with pytest.raises(DataError, match="the target of row 17 is missing"):
+            th.compare(models, X, y, time_limit=time_limit)
+        with pytest.raises(DataError, match="the target of row 17 is missing"):
+            th.evaluate(th.Ridge(), X, np.column_stack([np.zeros(30), y]))
+
+    def test_a_model_that_cannot_predict_is_named(self):
+        class Mute(th.Ridge):
+            def predict(self, X):
+                raise ValueError("no prediction")
+
+        random = np.random.default_rng(0)
+        X, y = random.standard_normal((30, 2)), random.standard_normal(30)
+        with pytest.raises(ValueError, match="no prediction") as failure:
+            th.compare({"fine": th.Ridge(), "mute": Mute()}, X, y)
+        assert failure.value.__notes__ == ["(while scoring 'mute' on fold 0)"]

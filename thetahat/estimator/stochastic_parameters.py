@@ -116,4 +116,7 @@ class ScheduleParameters:
     power_t: float = 0.5
     average: Any = False
 
+    _search_space = {  # noqa: RUF012
+        "alpha": (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1),
+    }
     _ranges = RANGES | SCHEDULE_RANGES

@@ -47,6 +47,8 @@ class Comparison:
         The difference and the test of every pair of models.
     level : float
         Confidence level of the intervals. Tests reject at 1 − level.
+    notes : tuple of str
+        What else should be known about the comparison, such as models that were not tuned.
     best : str
         The name of the model with the highest mean score.
     among_all : HypothesisTest or None
@@ -67,6 +69,7 @@ class Comparison:
     evaluations: dict[str, Evaluation]
     pairs: tuple[Pair, ...]
     level: float
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def among_all(self) -> HypothesisTest | None:
@@ -100,6 +103,7 @@ class Comparison:
             for name, evaluation in self.evaluations.items()
         ]
         lines += [pair.sentence for pair in self.pairs]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -195,7 +199,8 @@ def compare(
         training rows of every fold (nested evaluation). Held-out rows are never used for tuning, so
         the scores are those of the whole procedure. The limit is divided among the models by the
         time that they need; a model that is too slow for its share is fitted to a sample of the
-        rows. By default, and with 0, nothing is tuned. Row weights cannot be used then.
+        rows. A note of the result names the models that declare no values, and so are not tuned.
+        By default, and with 0, nothing is tuned. Row weights cannot be used then.
     stack : bool, default=False
         Whether to add a stack of up to four models, "stack of the best". In every fold, its members
         and their weights are chosen by the predictions of the searches on the training rows. Needs
@@ -297,7 +302,8 @@ def compared(
     pairs = judged_pairs(
         list(combinations(ranked, 2)), evaluations, metric, targets, test, level, margin
     )
-    return Comparison(metric, evaluations, pairs, level)
+    notes = () if tuning is None else tuning.notes
+    return Comparison(metric, evaluations, pairs, level, notes)
 
 
 def _require_models(models: Any) -> None:
@@ -310,6 +316,21 @@ def _require_models(models: Any) -> None:
         raise ParameterError(
             f"compare: {len(models)} model{'s' * (len(models) != 1)} given. Give at least two."
         )
+    for name, model in models.items():
+        if isinstance(model, type):
+            raise ParameterError(
+                f"compare: model {name!r} is the class {model.__name__}. Give an object of it, "
+                f"such as {model.__name__}()."
+            )
+        if not (hasattr(model, "fit") and hasattr(model, "get_params")):
+            raise ParameterError(
+                f"compare: model {name!r} is {_short(model)}, which is no estimator. Give an "
+                "object with fit and get_params, such as Ridge()."
+            )
+
+
+def _short(value: Any) -> str:
+    return "None" if value is None else f"an object of type {type(value).__name__}"
 
 
 def _nested(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -152,21 +153,30 @@ class _FoldWork:
 
     def __call__(self, task: tuple[str, int]) -> FoldFit:
         name, number = task
-        (train, test), weight = self.folds[number], self.sample_weight
+        with _naming("fitting", name, number):
+            learner, seconds = self._fitted(name, number)
+        with _naming("scoring", name, number):
+            return self._scored(learner, name, number, seconds)
+
+    def _fitted(self, name: str, number: int) -> tuple[Any, float]:
+        """A model fitted on the training rows of a fold, and the seconds of the fit."""
+        (train, _), weight = self.folds[number], self.sample_weight
         learner = clone(self.models[name])
         weights = {} if weight is None else {"sample_weight": weight[train]}
         seen = None if self.fitter else rows_for(learner, self.X, train, train)
         streamed = isinstance(self.X, Source)  # which brings its own targets
         targets = () if self.y is None or streamed else (take_rows(self.y, train),)
         begun = time.perf_counter()
-        try:
-            if self.fitter:
-                learner = self.fitter(name, number)
-            else:
-                learner.fit(seen, *targets, **weights)
-        except Exception as failure:
-            failure.add_note(f"(while fitting {name!r} on fold {number})")
-            raise
+        if self.fitter:
+            learner = self.fitter(name, number)
+        else:
+            learner.fit(seen, *targets, **weights)
+        return learner, time.perf_counter() - begun
+
+    def _scored(self, learner: Any, name: str, number: int, seconds: float) -> FoldFit:
+        """Predictions and scores of a fitted model on the held-out rows of a fold."""
+        train, test = self.folds[number]
+        streamed = isinstance(self.X, Source)
         fitted = time.perf_counter()
         held = rows_for(learner, self.X, test, train)
         held = without_weights(held) if streamed else held
@@ -206,7 +216,7 @@ class _FoldWork:
             predictions,
             certainty,
             scores,
-            fitted - begun,
+            seconds,
             predicted - fitted,
             learner if self.keep else None,
             trained_rows=int(np.count_nonzero(np.bincount(train))),
@@ -232,6 +242,16 @@ class _FoldWork:
             return None  # accuracy and areas follow from the predictions that are kept
         truth = np.asarray(take_rows(self.y, test))
         return row_values(known, scorer, answers, truth, score, self.units[test])
+
+
+@contextmanager
+def _naming(what: str, name: str, number: int) -> Iterator[None]:
+    """Add the model and the fold to the notes of an error."""
+    try:
+        yield
+    except Exception as failure:
+        failure.add_note(f"(while {what} {name!r} on fold {number})")
+        raise
 
 
 def rows_for(learner: Any, X: Any, rows: Array, training: Array) -> Any:

@@ -151,18 +151,26 @@ def targets_of(
         return None, np.empty((n_rows, 0))
     given = one_column(y)
     targets = np.asarray(given)
-    if targets.dtype.kind == "O" and targets.ndim == 1:
-        missing = np.array([is_missing(each) for each in targets], dtype=bool)
-        if missing.any():
-            raise DataError(
-                f"{who}: Input y contains NaN: the target of row {int(np.argmax(missing))} is "
-                "missing. Leave out the rows without a target."
-            )
+    missing = _missing(targets)
+    if missing.any():
+        raise DataError(
+            f"{who}: Input y contains NaN: the target of row {int(np.argmax(missing))} is "
+            "missing. Leave out the rows without a target."
+        )
     if targets.shape[:1] != (n_rows,) or (targets.ndim > 1 and not several):
         raise DataError(
             f"{who}: X has {n_rows} rows, but y has shape {targets.shape}. Give one target per row."
         )
     return given, targets
+
+
+def _missing(targets: Array) -> Array:
+    """Whether the target of each row, or one of several, is missing."""
+    if targets.dtype.kind == "O" and targets.ndim == 1:
+        return np.array([is_missing(each) for each in targets], dtype=bool)
+    if targets.dtype.kind != "f" or not targets.ndim:
+        return np.zeros(1, dtype=bool)
+    return np.isnan(targets).any(axis=tuple(range(1, targets.ndim)))
 
 
 def rows_and_targets(source: Source, y: Any, sample_weight: Any) -> tuple[Array, Array | None]:

@@ -46,13 +46,37 @@ class TestRounds:
     @pytest.mark.parametrize("n", [5, 300, 5000, 5001, 30_000, 200_000])
     def test_settings_fall_while_rows_or_folds_rise(self, n):
         rounds = rounds_for(n, 18)
-        assert [each.settings for each in rounds] == [18, 6, 2]
+        assert [each.settings for each in rounds] == ([18, 9, 6] if n <= 5000 else [18, 6, 3])
         work = [each.rows * each.folds for each in rounds]
         assert work == sorted(work)
         assert rounds[-1].rows == min(n, MOST_ROWS)
 
     def test_a_single_setting_needs_one_round(self):
         assert len(rounds_for(1000, 1)) == 1
+
+    @pytest.mark.parametrize(("n", "least"), [(100, 6), (30_000, 3)])
+    @pytest.mark.parametrize("n_settings", [2, 3, 5, 6, 7, 18, 50])
+    def test_several_settings_reach_the_last_round(self, n, least, n_settings):
+        counts = [each.settings for each in rounds_for(n, n_settings)]
+        assert counts[0] == n_settings
+        assert counts == sorted(counts, reverse=True)
+        assert counts[-1] >= min(least, n_settings)
+
+    def test_a_setting_that_is_best_on_all_folds_but_not_on_the_first_is_chosen(self):
+        """Few settings are all compared on all folds."""
+        rows = rows_of(100)
+        first = set(rows.folds(0)[0][1].tolist())
+        rows.X[:, 0] = np.arange(100)
+
+        def score(learner, X, y):
+            on_first = set(X[:, 0].astype(int).tolist()) == first
+            return learner.error if on_first else -learner.error
+
+        settings = [{"error": error} for error in (1.0, 2.0, 3.0, 0.0)]
+        model = Recorder(log=[])
+        found = halve(model, rows, settings, score, seed=0, stop=never, last=never)
+        assert found.chosen.setting == {"error": 0.0}
+        assert all(len(each.scores) == 5 for each in found.tried)
 
     def test_the_best_setting_is_chosen_with_few_fits(self):
         log = []
@@ -61,7 +85,7 @@ class TestRounds:
         found = halve(model, rows_of(100), settings, R2, seed=0, stop=never, last=never)
         assert found.chosen.setting == {"error": 0.1}
         assert found.complete
-        assert len(log) == 9 * 1 + 3 * 2 + 1 * 2
+        assert len(log) == 9 * 1 + 6 * 2 + 6 * 2
         assert found.score == found.chosen.mean(100, 5)
         np.testing.assert_array_equal(np.sort(found.held), np.arange(100))
 

@@ -52,6 +52,31 @@ def test_declared_spaces_name_parameters(name):
     assert all(len(values) == len(set(map(repr, values))) for values in kind._search_space.values())
 
 
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("Ridge", {"alpha"}),
+        ("RidgeClassifier", {"alpha"}),
+        ("Lasso", {"alpha"}),
+        ("ElasticNet", {"alpha", "l1_ratio"}),
+        ("SGDClassifier", {"alpha"}),
+        ("SGDRegressor", {"alpha"}),
+        ("LinearSVC", {"C"}),
+        ("LinearSVR", {"C"}),
+        ("PoissonRegressor", {"alpha"}),
+        ("QuantileRegressor", {"alpha"}),
+        ("RobustRegressor", {"alpha"}),
+    ],
+)
+def test_penalised_linear_models_declare_a_space(name, parameters):
+    assert set(space_of(getattr(th, name)())) == parameters
+
+
+@pytest.mark.parametrize("name", ["RidgeCV", "LassoCV", "ElasticNetCV", "Perceptron"])
+def test_models_that_choose_their_penalty_or_have_none_declare_nothing(name):
+    assert not space_of(getattr(th, name)())
+
+
 class TestSettings:
     def test_the_model_as_it_is_comes_first_and_none_twice(self):
         space = {"n_neighbors": (1, 5, 9), "weights": ("uniform", "distance")}

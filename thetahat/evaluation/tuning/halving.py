@@ -1,11 +1,12 @@
 """Successive halving: many settings on few rows, then fewer settings on more rows.
 
 Settings are compared in rounds. The first round tries all of them on a sample of the training rows
-and one held-out fold; a third of them goes on to three times as many rows, or to more folds, until
-the last round uses all training rows, or `MOST_ROWS` of them. All settings of a round have the same
-rows and folds. When time is over, the best setting of the last round with results is chosen, and it
-alone is tried on the rows of the last round, because the predictions for the held-out rows of that
-round are what a stack of several models is made of.
+and one held-out fold; a third of them goes on to three times as many rows, until the last round
+uses all training rows, or `MOST_ROWS` of them. If there are few rows, a half of the settings goes
+on to more folds instead. The last round compares at least three settings, or six if there are few
+rows. All settings of a round have the same rows and folds. When time is over, the best setting of
+the last round with results is chosen, and it alone is tried on the rows of the last round, because
+the predictions for the held-out rows of that round are what a stack of several models is made of.
 """
 
 from __future__ import annotations
@@ -27,7 +28,12 @@ from thetahat.foundation.types import Array
 SETTINGS = 18
 """Number of settings of the first round."""
 FACTOR = 3
-"""One of so many settings goes on to the next round."""
+"""One of so many settings goes on to the next round, with so many times as many rows."""
+FACTOR_OF_FEW_ROWS = 2
+"""One of so many settings goes on to more folds: scores of few rows vary much."""
+FINALISTS = 3
+"""Settings of the last round, at least."""
+FINALISTS_OF_FEW_ROWS = 6
 MOST_ROWS = 20_000
 """Rows of the last round: more rows seldom change which setting is best."""
 FEW_ROWS = 5_000
@@ -50,10 +56,15 @@ def rounds_for(n_rows: int, n_settings: int) -> list[Round]:
     """The rounds for a number of training rows; a single setting needs the last round only."""
     most = min(n_rows, MOST_ROWS)
     least = min(most, LEAST_ROWS)
-    folds = (1, 3, N_FOLDS) if most <= FEW_ROWS else (1, 1, 1)
+    few = most <= FEW_ROWS
+    folds = (1, 3, N_FOLDS) if few else (1, 1, 1)
+    factor = FACTOR_OF_FEW_ROWS if few else FACTOR
+    finalists = min(n_settings, FINALISTS_OF_FEW_ROWS if few else FINALISTS)
     found = [
         Round(
-            max(1, -(-n_settings // FACTOR**step)), max(least, most // FACTOR ** (2 - step)), count
+            max(finalists, -(-n_settings // factor**step)),
+            most if few else max(least, most // FACTOR ** (2 - step)),
+            count,
         )
         for step, count in enumerate(folds)
     ]
@@ -121,6 +132,7 @@ def halve(
     `place` of these rows.
     """
     tried = [Tried(setting) for setting in settings]
+    place_of = {id(each): number for number, each in enumerate(tried)}
     rounds = rounds_for(len(rows), len(settings))
     alive, leader, reached_round, complete = tried, tried[0], Round(1, 0, 0), True
     shared = PreparedColumns() if prepared is None else prepared
@@ -137,7 +149,7 @@ def halve(
         good = [one for one in reached if np.isfinite(one.mean(each.rows, n_folds))]
         if n_folds and good:
             # Equal scores keep their order, so that the model as it is comes first.
-            alive = sorted(good, key=lambda one: -one.mean(each.rows, each.folds))
+            alive = sorted(good, key=lambda one: (-one.mean(each.rows, n_folds), place_of[id(one)]))
             leader, reached_round = alive[0], each
         if not complete or not n_folds:
             break

@@ -83,6 +83,16 @@ class NestedTuning:
         self.models = {name: models[name] for name in self.shares}
         """The models, those with the shortest fits first."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence about the models that declare no values to try; none if all do."""
+        fixed = [name for name, model in self.models.items() if not space_of(model)]
+        if not fixed:
+            return ()
+        declare = "it declares" if len(fixed) == 1 else "they declare"
+        names = ", ".join(map(str, fixed))
+        return (f"not tuned, because {declare} no values of parameters to try: {names}",)
+
     def fit(self, name: str, number: int) -> Any:
         """A model, tuned and fitted on the training rows of a fold."""
         found = tuned_fit(

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.metrics import scorers_for
-from thetahat.evaluation.tuning.halving import SETTINGS, Tried
+from thetahat.evaluation.tuning.halving import SETTINGS, Halved, Tried
 from thetahat.evaluation.tuning.inner_folds import TrainingRows
 from thetahat.evaluation.tuning.search_space import Setting, require_space, settings_of, space_of
 from thetahat.evaluation.tuning.time_limit import seconds_of
@@ -43,6 +43,11 @@ class Tuning:
         The mean score of each setting in the last round that it reached; −∞ where a fit failed.
     rows : tuple of int
         The number of training and held-out rows of that round.
+    folds : tuple of int
+        The number of held-out folds of that round. Only scores of the same rows and folds can be
+        compared; the chosen setting is the best of those that reached the last round.
+    errors : tuple of str
+        The error of each setting whose fit or score failed; "" for the others.
     model : estimator
         The model fitted with the chosen setting to all rows.
     complete : bool
@@ -64,19 +69,27 @@ class Tuning:
     settings: tuple[Setting, ...]
     scores: tuple[float, ...]
     rows: tuple[int, ...]
+    folds: tuple[int, ...]
+    errors: tuple[str, ...]
     model: Any
     complete: bool
 
     def __str__(self) -> str:
         names = [_words(each) for each in self.settings]
-        width = max(map(len, names))
-        lines = [f"{self.metric}, mean over held-out folds, {len(names)} settings:"]
+        width = max(map(len, names), default=0)
+        lines = [f"{self.metric}, mean over held-out folds, {_count(len(names), 'setting')}:"]
         lines += [
-            f"{'*' if not place else ' '} {name:<{width}}  {score:.4g}  ({rows:,} rows)"
-            for place, (name, score, rows) in enumerate(
-                zip(names, self.scores, self.rows, strict=True)
+            f"{'*' if not place else ' '} {name:<{width}}  "
+            + (f"failed: {error}" if error else _scored(score, folds, rows))
+            for place, (name, score, rows, folds, error) in enumerate(
+                zip(names, self.scores, self.rows, self.folds, self.errors, strict=True)
             )
         ]
+        if len(names) < 2 and self.complete:
+            lines.append(
+                "Nothing was tuned: there is no other setting to try. Name parameters and their "
+                "values as the space."
+            )
         if not self.complete:
             lines.append("The time limit has ended the search.")
         return "\n".join(lines)
@@ -99,9 +112,10 @@ def tune(
     """Search for a good setting of a model by successive halving, and fit the model with it.
 
     Formula: argmax over settings of the mean score on held-out rows. Of the settings, a third goes
-    on to the next round, with three times as many rows (at most 20,000), or with more folds if
-    there are at most 5,000 rows. Cost: about n_settings/2 fits to the rows of the last round, and
-    one fit to all rows.
+    on to the next round, with three times as many rows (at most 20,000). If there are at most 5,000
+    rows, a half goes on to the next round, with more folds. The last round compares at least three
+    settings, or six if there are at most 5,000 rows. Cost: about n_settings/2 fits to the rows of
+    the last round, or 3·n_settings if there are at most 5,000 rows, and one fit to all rows.
 
     The score of the chosen setting is too optimistic, because it is the best of many. To compare
     tuned models, use `compare` with a ``time_limit``: it tunes on the training rows of every fold.
@@ -164,6 +178,7 @@ def tune(
             "group per row."
         )
     rows = TrainingRows(X, targets, is_classifier(model), grouped)
+    _require_folds(rows, random_state)
     settings = settings_of(model, chosen_from, n_settings, np.random.default_rng(random_state))
     scorers = scorers_for(model, scoring, [], True)
     if len(scorers) != 1:
@@ -173,6 +188,7 @@ def tune(
         model, settings, rows, scorer, Share(seconds), seed=random_state, stop=lambda: False
     )
     search = found.search
+    _require_a_score(search, metric, given=space is not None)
     ranked = sorted(search.tried, key=lambda each: (each is not search.chosen, *_rank(each)))
     ranked = [each for each in ranked if each.scores]
     return Tuning(
@@ -182,8 +198,47 @@ def tune(
         tuple(each.setting for each in ranked),
         tuple(-_rank(each)[2] for each in ranked),
         tuple(-_rank(each)[0] for each in ranked),
+        tuple(-_rank(each)[1] for each in ranked),
+        tuple("" if each.error is None else str(each.error) for each in ranked),
         found.model,
         search.complete,
+    )
+
+
+def _require_folds(rows: TrainingRows, seed: int) -> None:
+    """Raise an error if the rows cannot be split into training rows and held-out rows."""
+    if rows.folds(seed):
+        return
+    remedy = f"Rows: {len(rows)}. Give at least 4"
+    if len(rows) >= 4 and rows.classifier:
+        labels, counts = np.unique(rows.y, return_counts=True)
+        rarest = int(np.argmin(counts))
+        remedy = (
+            f"The class {labels.tolist()[rarest]!r} has {_count(int(counts[rarest]), 'row')}. Give "
+            "at least two classes, with at least 2 rows each"
+        )
+    if rows.groups is not None:
+        remedy += ", in at least 4 groups"
+    raise DataError(
+        "tune: settings are compared on held-out rows, but these rows are too few to be split into "
+        f"training rows and held-out rows. {remedy}."
+    )
+
+
+def _require_a_score(search: Halved, metric: str, *, given: bool) -> None:
+    """Raise the first error if all settings failed, or all those of a space given by the user."""
+    tried = [each for each in search.tried if each.scores]
+    wanted = [each for each in tried if each.setting] if given and search.complete else tried
+    scored = tried if np.isfinite(search.score) else []
+    if not tried or (scored and any(each.error is None for each in wanted or tried)):
+        return
+    errors = [each.error for each in wanted if each.error is not None]
+    if errors:
+        errors[0].add_note("(No setting of the search could be scored; this is the first error.)")
+        raise errors[0]
+    raise DataError(
+        f"tune: the {metric} of all settings is not finite on the held-out rows. Give more rows, "
+        "another metric as scoring, or scale the columns."
     )
 
 
@@ -192,6 +247,14 @@ def _rank(tried: Tried) -> tuple[int, int, float]:
     rows = max((rows for rows, _ in tried.scores), default=0)
     scores = [score for (each, _), score in tried.scores.items() if each == rows]
     return -rows, -len(scores), -float(np.mean(scores)) if scores else inf
+
+
+def _scored(score: float, folds: int, rows: int) -> str:
+    return f"{score:.4g}  ({_count(folds, 'fold')} of {rows:,} rows)"
+
+
+def _count(number: int, of: str) -> str:
+    return f"{number} {of}{'s' * (number != 1)}"
 
 
 def _words(setting: Setting) -> str:

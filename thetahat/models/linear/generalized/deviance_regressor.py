@@ -64,6 +64,9 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
     warm_start: bool = False
     verbose: int = 0
 
+    _search_space = {  # noqa: RUF012
+        "alpha": (1e-4, 0.001, 0.01, 0.1, 1.0, 10.0),
+    }
     _ranges = {  # noqa: RUF012
         "alpha": at_least(0),
         "fit_intercept": boolean,

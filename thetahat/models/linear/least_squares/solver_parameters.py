@@ -87,6 +87,9 @@ class RidgeParameters(SolverParameters):
 
     alpha: Any = 1.0
 
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "alpha": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0),
+    }
     _ranges: ClassVar[dict[str, Range]] = SOLVER_RANGES | {
         "alpha": at_least(0) | non_negative_array
     }

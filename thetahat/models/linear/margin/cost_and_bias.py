@@ -88,6 +88,9 @@ class CostAndBias:
     random_state: Any = None
     verbose: int = 0
 
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "C": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0),
+    }
     _ranges: ClassVar[dict[str, Range]] = {
         "C": more_than(0) | infinity,
         "fit_intercept": boolean,

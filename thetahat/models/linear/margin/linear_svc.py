@@ -123,9 +123,6 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
     class_weight: Any = None
 
     _everyday = "linear support vectors"
-    _search_space = {  # noqa: RUF012
-        "C": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0),
-    }
     _ranges = CostAndBias._ranges | {
         "penalty": one_of("l1", "l2"),
         "loss": one_of("hinge", "squared_hinge")

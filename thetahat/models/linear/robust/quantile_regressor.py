@@ -98,6 +98,9 @@ class QuantileRegressor(WatchedSolver, OneTargetRegressor):
     solver_options: dict[str, Any] | None = None
 
     _why_no_errors = "the pinball loss is not the likelihood of a distribution"
+    _search_space = {  # noqa: RUF012
+        "alpha": (0.0, 1e-4, 0.001, 0.01, 0.1, 1.0),
+    }
     _ranges = {  # noqa: RUF012
         "quantile": Range(_are_levels, "a number strictly between 0 and 1, or several"),
         "alpha": at_least(0, LARGEST_FACTOR),

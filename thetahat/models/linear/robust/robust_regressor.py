@@ -140,6 +140,9 @@ class RobustRegressor(WatchedSolver, OneTargetRegressor):
     random_state: RandomState = 0
 
     _why_no_errors = "a loss that bounds outliers is not the likelihood of a distribution"
+    _search_space = {  # noqa: RUF012
+        "alpha": (0.0, 1e-4, 0.001, 0.01, 0.1, 1.0),
+    }
     _ranges = {  # noqa: RUF012
         "scale": one_of(*SCALES) | more_than(0, LARGEST_FACTOR) | none,
         "alpha": at_least(0),

@@ -29,4 +29,5 @@ class ElasticNet(L1Regressor, L1Share):
     [0.4458, 0.4458]
     """
 
+    _search_space = L1Regressor._search_space | {"l1_ratio": (0.1, 0.5, 0.9)}
     _ranges = L1Regressor._ranges | {"l1_ratio": fraction}

@@ -276,6 +276,9 @@ class L1Regressor(L1Solver, PenaltyParameters):
         Number of iterations that the solver ran, for each target if there are several.
     """
 
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "alpha": (1e-4, 0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+    }
     _ranges = GRAM_RANGES | PENALTY_RANGES
     path = staticmethod(enet_path)
     # An option for speed is no metadata to be routed.
