@@ -18,7 +18,7 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
 from thetahat.data.row_state import ChangedRowState, RowState, of_changed
 from thetahat.data.source import Block, S, Source
-from thetahat.data.summaries.counts import distinct_targets
+from thetahat.data.summaries.counts import distinct_labels
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
@@ -137,7 +137,7 @@ def relabelled(
         return View.of(source, change, **facts), encoding
     if encoding is not None:
         return View.of(source, _to_codes(encoding, source.dtype), **facts), encoding
-    values = LabelEncoding(distinct_targets(source))
+    values = LabelEncoding(distinct_labels(source))
     _require_exact(source, values.classes)
     view = View.of(source, _to_codes(values, source.dtype), **facts)
     return view, LabelEncoding(source.target_values(values.classes))
