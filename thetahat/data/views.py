@@ -104,6 +104,16 @@ def one_target(source: Source, target: int) -> Source:
     return View.of(source, partial(_column_of_y, target=target), n_outputs=0)
 
 
+def with_one_target(source: Source, who: str) -> Source:
+    """The source with a 1-D target; several columns of targets are an error."""
+    if source.n_outputs > 1:
+        raise DataError(
+            f"{who}: y should be a 1d array, but the target of these rows has {source.n_outputs} "
+            "columns, and one is needed here. Fit one model per column."
+        )
+    return one_target(source, 0) if source.n_outputs else source
+
+
 def one_against_rest(source: Source, code: int) -> Source:
     """Class codes as signs: y = +1 for class `code` and −1 for all others."""
     return View.of(source, partial(_one_sign, code=code, dtype=source.dtype))
