@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -48,13 +50,13 @@ def read_snapshot(
 ) -> tuple[dict[str, Any], dict[str, Array]]:
     """The facts and arrays of a snapshot of this version whose "fingerprint" is `mark`."""
     try:
-        with np.load(path, allow_pickle=False) as held:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as held:
             facts = json.loads(held["facts"].tobytes())
             arrays = {name: held[name] for name in held.files if name != "facts"}
         if facts["version"] != version:
             raise ValueError(f"its version is {facts['version']!r}, not {version}")
         found = facts["fingerprint"]
-    except (OSError, ValueError, KeyError, TypeError, EOFError) as failure:
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error) as failure:
         raise DataError(
             f"{who}: checkpoint={str(path)!r} is no snapshot of a fit ({failure}). Delete the "
             "file, or use another path."

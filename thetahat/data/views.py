@@ -18,7 +18,7 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
 from thetahat.data.row_state import ChangedRowState, RowState, of_changed
 from thetahat.data.source import Block, S, Source
-from thetahat.data.summaries.counts import distinct_targets
+from thetahat.data.summaries.counts import distinct_labels
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
@@ -108,6 +108,16 @@ def one_target(source: Source, target: int) -> Source:
     return View.of(source, partial(_column_of_y, target=target), n_outputs=0)
 
 
+def with_one_target(source: Source, who: str) -> Source:
+    """The source with a 1-D target; several columns of targets are an error."""
+    if source.n_outputs > 1:
+        raise DataError(
+            f"{who}: y should be a 1d array, but the target of these rows has {source.n_outputs} "
+            "columns, and one is needed here. Fit one model per column."
+        )
+    return one_target(source, 0) if source.n_outputs else source
+
+
 def one_against_rest(source: Source, code: int) -> Source:
     """Class codes as signs: y = +1 for class `code` and −1 for all others."""
     return View.of(source, partial(_one_sign, code=code, dtype=source.dtype))
@@ -141,7 +151,7 @@ def relabelled(
         return View.of(source, change, **facts), encoding
     if encoding is not None:
         return View.of(source, _to_codes(encoding, source.dtype), **facts), encoding
-    values = LabelEncoding(distinct_targets(source))
+    values = LabelEncoding(distinct_labels(source))
     _require_exact(source, values.classes)
     view = View.of(source, _to_codes(values, source.dtype), **facts)
     return view, LabelEncoding(source.target_values(values.classes))

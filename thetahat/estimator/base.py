@@ -19,6 +19,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.data.validation import as_device_features, as_features, as_source
+from thetahat.data.views import with_one_target
 from thetahat.estimator.distributed.routing import ROWWISE, lazy_on_dask, source_for_dask
 from thetahat.estimator.parameters import Range, check_ranges
 from thetahat.foundation.caller_warning import warn
@@ -273,6 +274,8 @@ class Estimator(BaseEstimator):
                 f"{who} needs numbers as the target, but {source.labels.description}. Choose a "
                 "column of numbers, or use a classifier."
             )
+        if supervised and not self._multi_output:
+            source = with_one_target(source, who)
         self._warn_column_vector(y)
         if is_frame(X):
             validate_data(self, X, skip_check_array=True, reset=True)

@@ -16,7 +16,7 @@ from thetahat.data.columns.labels import (
 )
 from thetahat.data.source import Source
 from thetahat.data.validation import require_dense_target
-from thetahat.data.views import View, as_given, relabelled
+from thetahat.data.views import View, as_given, relabelled, with_one_target
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.source_scores import accuracy_of_source, require_no_target_beside
 from thetahat.foundation.errors import DataError, ParameterError
@@ -72,7 +72,8 @@ class LabelledEstimator(Estimator):
     ) -> tuple[Source, LabelEncoding]:
         """A source whose targets are codes, and their encoding."""
         if not isinstance(X, Source) or X.labels is None:
-            return relabelled(self._open(X, y, sample_weight), encoding)
+            opened = self._open(X, y, sample_weight)
+            return relabelled(with_one_target(opened, type(self).__name__), encoding)
         codes = self._open(View.of(X, as_given, labels=None), y, sample_weight)
         return relabelled(replace(codes, labels=X.labels), encoding)
 

@@ -1,5 +1,7 @@
 """Fits that end with their process go on from the file of `th.resumable`."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,45 @@ def test_the_file_of_another_fit(tmp_path, monkeypatch):
     path.write_bytes(b"no snapshot")
     with pytest.raises(th.errors.DataError, match="no snapshot of a fit"), th.resumable(path):
         pass
+
+
+def interrupted(path, X, y):
+    with suppress(Ended), th.resumable(path, every=0):
+        th.LogisticRegression(solver="newton-cg").fit(X, y)
+        raise Ended
+
+
+def test_a_file_of_a_fit_with_other_columns(tmp_path):
+    X, y = data(3)
+    path = tmp_path / "fit.npz"
+    interrupted(path, X, y)
+    with pytest.raises(th.errors.DataError, match=r"fit\.npz.* shape \(4,\).*\(3,\).*Delete"):
+        with th.resumable(path):
+            th.LogisticRegression(solver="newton-cg").fit(X[:, :2], y)
+
+
+def test_a_file_cut_in_half(tmp_path):
+    X, y = data(4)
+    path = tmp_path / "fit.npz"
+    interrupted(path, X, y)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(th.errors.DataError, match=r"fit\.npz.*no snapshot of a fit.*Delete"):
+        with th.resumable(path):
+            pass
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1e300])
+def test_a_file_with_values_that_no_fit_has(tmp_path, value):
+    X, y = data(5)
+    path = tmp_path / "fit.npz"
+    interrupted(path, X, y)
+    with np.load(path) as held:
+        arrays = dict(held)
+    arrays["0"][1] = value
+    np.savez(path, **arrays)
+    with pytest.raises(th.errors.DataError, match=r"fit\.npz.*finite numbers.*Delete"):
+        with th.resumable(path):
+            pass
 
 
 def test_seconds_must_be_positive(tmp_path):

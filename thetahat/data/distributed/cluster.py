@@ -74,6 +74,12 @@ def _explained(failure: Exception) -> ThetahatError | None:
             "partitions: X.rechunk({0: rows}) for an array, X.repartition(partition_size=...) for "
             "a dataframe."
         )
+    if "ValueError" in kinds and str(failure).startswith("Missing dependency"):
+        return ClusterError(
+            "The rows are kept by the workers of a Dask cluster whose client was closed, so they "
+            "cannot be read any more. Keep the Client open until the fit has ended, or build the "
+            "source again with th.from_dask."
+        )
     if "CancelledError" in kinds and "scheduler" not in str(failure):
         return ClusterError(
             f"Data of this computation were lost with a worker of the Dask cluster ({failure}), "

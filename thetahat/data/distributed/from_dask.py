@@ -125,7 +125,10 @@ def dask_rows(
     require_fitting(n_bytes, who)
     check = dask("delayed").delayed(checked_partition, pure=False)
     parts = tuple(
-        check(*part, start, facts) for part, start in zip(joint.parts, joint.starts, strict=True)
+        check(*part, start, facts, number, size)
+        for part, start, number, size in zip(
+            joint.parts, joint.starts, joint.numbers, joint.sizes, strict=True
+        )
     )
     if sum(n_bytes) <= KEPT_SHARE * memory_of_all():
         parts = kept(parts)
@@ -151,6 +154,8 @@ class _Joint:
 
     parts: tuple[tuple[Any, Any, Any], ...]
     sizes: Sizes
+    numbers: tuple[int, ...]
+    """The number of each partition in the collection, which may also have empty ones."""
     n_bytes: list[int]
     """The size of each partition where it had to be computed; else empty."""
     template: Any
@@ -184,6 +189,7 @@ class _Joint:
         return cls(
             tuple((columns[0][at], columns[1][at], columns[2][at]) for at in filled),
             tuple(sizes[at] for at in filled),
+            tuple(filled),
             [n_bytes[at] for at in filled] if n_bytes else [],
             _template(features),
             None if y is None else _template(found["y"]),

@@ -44,9 +44,15 @@ class Facts:
     """Whether NaN in X marks a missing value and is accepted."""
 
 
-def checked_partition(x: Any, y: Any, weight: Any, start: int, facts: Facts) -> InMemory:
-    """The rows of a partition in floating point; raises an error that names an invalid row."""
+def checked_partition(
+    x: Any, y: Any, weight: Any, start: int, facts: Facts, number: int, size: int
+) -> InMemory:
+    """The rows of a partition in floating point; raises an error that names an invalid row.
+
+    ``number`` is that of the partition, and ``size`` its declared or counted number of rows.
+    """
     features, schema = as_features(x, who=facts.who)
+    _require_rows({"X": features, "y": y, "sample_weight": weight}, facts.who, number, size)
     if features.shape[1] != facts.n_features or schema.names != facts.schema.names:
         raise DataError(
             f"{facts.who}: the partition from row {start} on has {features.shape[1]} columns"
@@ -70,6 +76,18 @@ def checked_partition(x: Any, y: Any, weight: Any, start: int, facts: Facts) -> 
         has_target=target is not None,
         has_weight=weights is not None,
     )
+
+
+def _require_rows(given: dict[str, Any], who: str, number: int, size: int) -> None:
+    for role, values in given.items():
+        n_rows = size if values is None else int(np.shape(values)[0])
+        if n_rows != size:
+            raise DataError(
+                f"{who}: Found input variables with inconsistent numbers of samples: partition "
+                f"{number} of {role} has {n_rows} rows, but {size} are expected, the declared "
+                "length of the partition, or that of X. Divide X, y and sample_weight alike, and "
+                "declare the length that the partitions have."
+            )
 
 
 def _checked_target(y: Any, start: int, facts: Facts) -> Array:

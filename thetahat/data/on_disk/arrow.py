@@ -34,7 +34,7 @@ class ArrowReader(Reader):
 
     path: Path
 
-    def count_rows(self) -> int:
+    def _count_rows(self) -> int:
         n_rows = 0
         with _open(self.path) as mapped:
             for batch in mapped.batches:
@@ -42,7 +42,7 @@ class ArrowReader(Reader):
                 mapped.release()
         return n_rows
 
-    def pieces(
+    def _pieces(
         self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
     ) -> Iterator[NDArray[Any]]:
         names, dtype = [self.fields[j].name for j in columns], self.dtype(columns)
@@ -53,14 +53,14 @@ class ArrowReader(Reader):
                     yield arrow_piece(batch.slice(start, rows), names, dtype, labels)
                     mapped.release()
 
-    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+    def _label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
         name = self.fields[column].name
         with _open(self.path) as mapped:
             for batch in mapped.batches:
                 yield variables(batch.column(name))[0]
                 mapped.release()
 
-    def example(self, column: int) -> tuple[int, Any]:
+    def _example(self, column: int) -> tuple[int, Any]:
         with _open(self.path) as mapped:
             return arrow_example(mapped.batches, self.fields[column].name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from thetahat.data.columns.schema import Kind
 from thetahat.data.on_disk.labels import FileLabels, KnownLabels
 from thetahat.data.on_disk.npy import open_npy
 from thetahat.data.on_disk.reader import NO_LABELS, Reader
+from thetahat.data.on_disk.stamp import Stamp
 from thetahat.data.source import Labels
 from thetahat.foundation.errors import DataError
 
@@ -71,7 +72,8 @@ def whole_type(dtype: Any) -> np.dtype[Any] | None:
 
 
 def _in_file(path: Path, role: str) -> Beside:
-    reader = open_npy(path)
+    stamp = Stamp.of(path)
+    reader = replace(open_npy(path), stamp=stamp)
     width = 0 if reader.is_flat else len(reader.fields)
     origin = reader.path.name
     if role == "target" and reader.is_flat and reader.fields[0].kind is Kind.CATEGORICAL:

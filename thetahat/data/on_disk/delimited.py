@@ -59,12 +59,12 @@ class DelimitedReader(Reader):
     path: Path
     dialect: Dialect
 
-    def count_rows(self) -> int:
+    def _count_rows(self) -> int:
         first = self.fields[0].name
         with self._batches({first: _pyarrow().binary()}) as batches:
             return sum(int(batch.num_rows) for batch in batches)
 
-    def pieces(
+    def _pieces(
         self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
     ) -> Iterator[NDArray[Any]]:
         number, boolean = _pyarrow().float64(), _pyarrow().bool_()
@@ -82,13 +82,13 @@ class DelimitedReader(Reader):
             for batch in batches:
                 yield arrow_piece(batch, list(types), np.float64, labels)
 
-    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+    def _label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
         name = self.fields[column].name
         with self._batches({name: _pyarrow().string()}) as batches:
             for batch in batches:
                 yield variables(batch.column(name))[0]
 
-    def example(self, column: int) -> tuple[int, Any]:
+    def _example(self, column: int) -> tuple[int, Any]:
         with self._batches() as batches:
             values = next(batches).column(column).to_pylist()
         decimal = self.dialect.decimal

@@ -87,7 +87,8 @@ class FileSource(Source):
     def between(self, first: int, last: int) -> Iterator[Block]:
         if self.target_beside is not None or self.weight_beside is not None:
             return self.blocks()
-        reader, start = self.reader.part(first, last)
+        with self.reader.unchanged():
+            reader, start = self.reader.part(first, last)
         return replace(self, reader=reader, first_row=start, is_part=True).blocks()
 
     def blocks(self) -> Iterator[Block]:
@@ -105,15 +106,32 @@ class FileSource(Source):
         weights = repeat(None) if self.weight_beside is None else self.weight_beside.walk(rows)
         start, any_weight = self.first_row, not self.has_weight or self.is_part
         for numbers, target, weight in zip(rebatch(pieces, rows), targets, weights, strict=False):
+            self._require_same_rows(len(numbers), target, weight, start)
             block = self._block(numbers, target, weight, start)
             any_weight = any_weight or bool(block.weight is not None and block.weight.any())
             yield block
             start += block.n_rows
+        if not self.is_part and self.__dict__.get("n_rows", start) != start:
+            raise DataError(
+                f"{self.reader.path} has {start} rows now, but had {self.n_rows} when they were "
+                "counted. Open the rows again with th.scan."
+            )
         if not any_weight:
             raise DataError(
                 f"{self.reader.path}: all weights are zero. Give at least one row a positive "
                 "weight."
             )
+
+    def _require_same_rows(
+        self, n_rows: int, target: NDArray[Any] | None, weight: NDArray[Any] | None, start: int
+    ) -> None:
+        for beside, values in ((self.target_beside, target), (self.weight_beside, weight)):
+            if beside is not None and values is not None and len(values) != n_rows:
+                raise DataError(
+                    f"{self.reader.path} has {n_rows} rows from row {start} on, where "
+                    f"{beside.origin} has {len(values)}. Give one entry per row, and open the rows "
+                    "again with th.scan."
+                )
 
     def _block(
         self,

@@ -46,7 +46,7 @@ class NpyReader(Reader):
     end_row: int | None = None
     """The row before which to end; None reads all."""
 
-    def count_rows(self) -> int:
+    def _count_rows(self) -> int:
         return len(self._numbers_of_rows)
 
     @property
@@ -57,7 +57,7 @@ class NpyReader(Reader):
         rows = self._numbers_of_rows[first:last]
         return replace(self, first_row=rows.start, end_row=rows.stop), first
 
-    def pieces(
+    def _pieces(
         self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
     ) -> Iterator[NDArray[Any]]:
         dtype = self.dtype(columns)
@@ -66,13 +66,13 @@ class NpyReader(Reader):
                 size = min(rows, self._numbers_of_rows.stop - start)
                 yield self._read(file, columns, start, size, dtype, encodings)
 
-    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+    def _label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
         with open(self.path, "rb") as file:
             for start in range(0, self.n_rows, rows):
                 records = self._numbers(file, start, min(rows, self.n_rows - start))
                 yield ArrayVariable(None, self._column(records, column))
 
-    def example(self, column: int) -> tuple[int, Any]:
+    def _example(self, column: int) -> tuple[int, Any]:
         with open(self.path, "rb") as file:
             if self.row_type.names is None:
                 return 0, self._numbers(file, column, 1)[0].item()

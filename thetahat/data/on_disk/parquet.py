@@ -38,7 +38,7 @@ class ParquetReader(Reader):
     groups: tuple[int, ...] | None = None
     """Numbers of the row groups to read; None reads all."""
 
-    def count_rows(self) -> int:
+    def _count_rows(self) -> int:
         with _open(self.path) as file:
             return sum(_rows_of_groups(file, self.groups))
 
@@ -52,7 +52,7 @@ class ParquetReader(Reader):
             return self, 0
         return replace(self, groups=tuple(known[k] for k in needed)), ends[needed[0]]
 
-    def pieces(
+    def _pieces(
         self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
     ) -> Iterator[NDArray[Any]]:
         names, dtype = [self.fields[j].name for j in columns], self.dtype(columns)
@@ -63,7 +63,7 @@ class ParquetReader(Reader):
             ):
                 yield arrow_piece(batch, names, dtype, labels)
 
-    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+    def _label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
         name = self.fields[column].name
         with _open(self.path) as file:
             for batch in file.iter_batches(
@@ -71,7 +71,7 @@ class ParquetReader(Reader):
             ):
                 yield variables(batch.column(name))[0]
 
-    def example(self, column: int) -> tuple[int, Any]:
+    def _example(self, column: int) -> tuple[int, Any]:
         name = self.fields[column].name
         with _open(self.path) as file:
             return arrow_example(file.iter_batches(columns=[name], use_threads=False), name)

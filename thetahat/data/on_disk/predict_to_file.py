@@ -87,12 +87,13 @@ def predict_to_file(
 
     def predicted(block: Block) -> Array:
         if not hasattr(model, "_streams"):  # of another library
-            return np.asarray(compute(block.X))
+            return _one_per_row(np.asarray(compute(block.X)), block)
         rows = InMemory(
             X=block.X, n_features=source.n_features, dtype=source.dtype, schema=source.schema
         )
         found = compute(rows)
-        return np.asarray(found.arrays()[0] if isinstance(found, Source) else found)
+        found = found.arrays()[0] if isinstance(found, Source) else found
+        return _one_per_row(np.asarray(found), block)
 
     done = 0
     with ExitStack() as stack:
@@ -103,6 +104,15 @@ def predict_to_file(
             write(values)
             done += len(values)
     return done
+
+
+def _one_per_row(values: Array, block: Block) -> Array:
+    if values.ndim == 0 or len(values) != block.n_rows:
+        raise DataError(
+            f"predict_to_file: the method gives an array of shape {values.shape} for "
+            f"{block.n_rows} rows, but one row or one label for each is needed. Use another method."
+        )
+    return values
 
 
 def _accepts_missing(model: Any) -> bool:
@@ -120,18 +130,26 @@ def _npy(path: Path, method: str, first: Array, source: Source) -> Iterator[Writ
             f"path={str(path)!r}: labels of text are not written to .npy files, because the "
             "length of the longest is not known before. Use .csv, .parquet or .arrow."
         )
+    n_rows, done = source.n_rows, 0
     with atomic_file(path) as file:
         facts = {
             "descr": np.lib.format.dtype_to_descr(dtype),
             "fortran_order": False,
-            "shape": (source.n_rows, *first.shape[1:]),
+            "shape": (n_rows, *first.shape[1:]),
         }
         np.lib.format.write_array_header_2_0(file, facts)
 
         def write(values: Array) -> None:
+            nonlocal done
             file.write(np.ascontiguousarray(values, dtype=dtype).tobytes())
+            done += len(values)
 
         yield write
+        if done != n_rows:
+            raise DataError(
+                f"predict_to_file: the source had {n_rows} rows when they were counted, but "
+                f"{done} were read, so {path} is not written. Open the rows again with th.scan."
+            )
 
 
 def _table(values: Array, method: str, schema: Any = None) -> Any:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from thetahat.data.columns.schema import Kind
 from thetahat.data.columns.variables import Variable, arrow_kind, arrow_numbers, variables
 from thetahat.data.on_disk.location import Location
+from thetahat.data.on_disk.stamp import Stamp
 from thetahat.foundation.errors import DataError
 
 
@@ -60,11 +62,31 @@ class Reader(ABC):
     fields: tuple[Field, ...]
     has_names: bool
 
-    @abstractmethod
+    _: KW_ONLY
+    stamp: Stamp | None = None
+    """The file as it was when it was opened; None if that is not known."""
+
+    def require_unchanged(self) -> None:
+        """Raise an error if the file was changed or removed after it was opened. Cost: O(1)."""
+        if self.stamp is not None:
+            self.stamp.require_same(self.path)
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Check the file before and after some work, and also if the work fails."""
+        self.require_unchanged()
+        try:
+            yield
+        except Exception:
+            self.require_unchanged()
+            raise
+        self.require_unchanged()
+
     def count_rows(self) -> int:
         """The number of rows of the file."""
+        with self.unchanged():
+            return self._count_rows()
 
-    @abstractmethod
     def pieces(
         self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
     ) -> Iterator[NDArray[Any]]:
@@ -72,6 +94,18 @@ class Reader(ABC):
 
         Columns of labels are read as the codes of their `encodings`, with NaN for missing labels.
         """
+        with self.unchanged():
+            yield from self._pieces(columns, rows, encodings)
+
+    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+        """The values of one column of labels, in pieces of about `rows` rows."""
+        with self.unchanged():
+            yield from self._label_pieces(column, rows)
+
+    def example(self, column: int) -> tuple[int, Any]:
+        """Row and value of an entry that shows that the column does not hold numbers."""
+        with self.unchanged():
+            return self._example(column)
 
     def part(self, first: int, last: int) -> tuple[Reader, int]:
         """A reader of at least the rows from `first` to before `last`, and its first row.
@@ -80,13 +114,21 @@ class Reader(ABC):
         """
         return self, 0
 
-    @abstractmethod
-    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
-        """The values of one column of labels, in pieces of about `rows` rows."""
+    # What a format defines; the methods above check the file around these.
 
     @abstractmethod
-    def example(self, column: int) -> tuple[int, Any]:
-        """Row and value of an entry that shows that the column does not hold numbers."""
+    def _count_rows(self) -> int: ...
+
+    @abstractmethod
+    def _pieces(
+        self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
+    ) -> Iterator[NDArray[Any]]: ...
+
+    @abstractmethod
+    def _label_pieces(self, column: int, rows: int) -> Iterator[Variable]: ...
+
+    @abstractmethod
+    def _example(self, column: int) -> tuple[int, Any]: ...
 
     @property
     def files(self) -> tuple[str, ...]:

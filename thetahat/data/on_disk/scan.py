@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from thetahat.data.on_disk.npy import open_npy
 from thetahat.data.on_disk.parquet import open_parquet
 from thetahat.data.on_disk.reader import NoRowsError, Reader
 from thetahat.data.on_disk.several_files import several_files
+from thetahat.data.on_disk.stamp import Stamp
 from thetahat.data.source import Source
 from thetahat.foundation.atomic_file import usable_path
 from thetahat.foundation.errors import DataError, ParameterError
@@ -58,7 +60,8 @@ def scan(
 
     Only the first rows are read when a file is opened. Each pass of a fit then reads the file
     once, a few blocks of about 4 MiB at a time, so memory does not grow with the number of rows.
-    Numbers are checked as they are read.
+    Numbers are checked as they are read. A file that changes or disappears after it was opened is
+    an error that names it: open the rows again then.
 
     The blocks are the same as for an array in memory, and sums over rows are added in the same
     order, so most models have the same coefficients as in memory, bit for bit. With more columns
@@ -187,7 +190,8 @@ def _with_rows(files: Sequence[Location], options: tuple[Any, ...]) -> list[Read
     readers, empty = [], None
     for file in files:
         try:
-            readers.append(_open(file, *options))
+            stamp = Stamp.of(file)
+            readers.append(replace(_open(file, *options), stamp=stamp))
         except NoRowsError as failure:
             empty = failure
     if not readers:

@@ -32,7 +32,11 @@ class SeveralFiles(Reader):
     def origin(self) -> str:
         return f"{self.path.name} (rows are counted over all {len(self.readers)} files)"
 
-    def count_rows(self) -> int:
+    def require_unchanged(self) -> None:
+        for reader in self.readers:
+            reader.require_unchanged()
+
+    def _count_rows(self) -> int:
         return sum(self._counts)
 
     @cached_property
@@ -53,7 +57,7 @@ class SeveralFiles(Reader):
         readers = (found[0][0], *(self.readers[k] for k in needed[1:-1]), found[-1][0])
         return replace(self, readers=readers), start + found[0][1]
 
-    def pieces(
+    def _pieces(
         self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
     ) -> Iterator[NDArray[Any]]:
         dtype = self.dtype(columns)
@@ -61,11 +65,11 @@ class SeveralFiles(Reader):
             for piece in reader.pieces(columns, rows, encodings):
                 yield piece.astype(dtype, copy=False)
 
-    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+    def _label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
         for reader in self.readers:
             yield from reader.label_pieces(column, rows)
 
-    def example(self, column: int) -> tuple[int, Any]:
+    def _example(self, column: int) -> tuple[int, Any]:
         start = 0
         for reader in self.readers:
             if not reader.fields[column].holds_numbers:

@@ -12,6 +12,7 @@ import numpy as np
 
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 
@@ -58,11 +59,23 @@ class Distinct:
         return Distinct(np.union1d(self.values, other.values))
 
 
-def distinct_targets(source: Source) -> Array:
-    """The distinct targets over all rows of a source, rows of weight 0 included."""
+def distinct_labels(source: Source) -> Array:
+    """The distinct targets over all rows of a source, rows of weight 0 included.
+
+    They must be whole numbers: fractions are the targets of a regression, not labels.
+    """
     return source.reduce(_distinct).values
 
 
 def _distinct(block: Block) -> Distinct:
     assert block.y is not None
-    return Distinct(np.unique(to_host(block.y)))
+    y = to_host(block.y)
+    fractions = np.flatnonzero(y != np.floor(y)) if y.ndim == 1 else np.empty(0, dtype=np.intp)
+    if fractions.size:
+        row = int(fractions[0])
+        raise DataError(
+            f"Unknown label type: continuous. The target at row {block.start + row} is "
+            f"{y[row]:g}, but a classifier needs labels: whole numbers, text or categories. Use a "
+            "regressor for such a target, or convert it to classes first."
+        )
+    return Distinct(np.unique(y))

@@ -227,7 +227,8 @@ def minimise(
     monitor = Monitor(tolerance, steps, watch, keep_trace, method.gap_kind == "duality gap")
     try:
         if run is not None:
-            start, monitor.watch = run.start(start), run.watching(monitor.watch)
+            start = run.start(_starting_point(problem, start))
+            monitor.watch = run.watching(monitor.watch)
         # The monitor detects steps that overflow, so NumPy's warnings are not needed.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             method.run(problem, _starting_point(problem, start), monitor)

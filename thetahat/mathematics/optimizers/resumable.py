@@ -10,6 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from thetahat.data.snapshot import read_snapshot, write_snapshot
 from thetahat.foundation.atomic_file import usable_path
 from thetahat.foundation.errors import DataError, ParameterError
@@ -18,6 +20,8 @@ from thetahat.foundation.watch import Watch
 
 VERSION = 1
 MARK = "resumable"
+LARGEST = 1e150
+"""Parameters above this size have squares that overflow, and come from a damaged file."""
 
 
 class resumable:
@@ -72,7 +76,8 @@ class resumable:
             facts, self._kept = read_snapshot(
                 Path(self.path), version=VERSION, mark=MARK, who="resumable"
             )
-            self._names = dict(facts["fits"])
+            self._names = _names_of_fits(facts, self.path)
+            _require_finite(self._kept, self.path)
         self._token = _active.set(self)
         return self
 
@@ -114,16 +119,36 @@ class resumable:
         self._written = time.monotonic()
 
 
+def _names_of_fits(facts: dict[str, Any], path: Path) -> dict[str, str]:
+    names = facts.get("fits")
+    if not isinstance(names, dict):
+        raise DataError(
+            f"resumable: the file {str(path)!r} does not name its fits. Delete the file to begin "
+            "anew, or use another path."
+        )
+    return dict(names)
+
+
+def _require_finite(kept: dict[str, Array], path: Path) -> None:
+    for number, theta in kept.items():
+        if theta.dtype.kind not in "fiub" or not (np.abs(theta) < LARGEST).all():
+            raise DataError(
+                f"resumable: the file {str(path)!r} holds parameters of fit {number} that are not "
+                f"finite numbers below {LARGEST:g}. Delete the file to begin anew, or use another "
+                "path."
+            )
+
+
 class Run:
     """One run of a solver, whose parameters are kept."""
 
     def __init__(self, owner: resumable, number: str) -> None:
         self._owner, self._number = owner, number
 
-    def start(self, given: Array | None) -> Array | None:
+    def start(self, given: Array) -> Array:
         """The parameters in the file, or those given."""
         kept = self._owner._kept.get(self._number)
-        if kept is not None and given is not None and kept.shape != given.shape:
+        if kept is not None and kept.shape != given.shape:
             raise DataError(
                 f"resumable: the file {str(self._owner.path)!r} holds a fit with parameters of "
                 f"shape {kept.shape}, but this one has {given.shape}. Delete the file to begin "
