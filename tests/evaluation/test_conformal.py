@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import FixedThresholdClassifier, RepeatedKFold
 
 import thetahat as th
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
@@ -103,3 +104,41 @@ def test_refusals():
         found.sets(X)
     with pytest.raises(DataError, match="result of as_data"):
         Conformal.from_data(found.model, {"scores": [1.0]})
+
+
+def test_sets_hold_what_a_model_with_its_own_threshold_predicts():
+    random = np.random.default_rng(7)
+    X = random.standard_normal((300, 2))
+    y = (X[:, 0] + 0.3 * random.standard_normal(300) > 0).astype(int)
+    model = FixedThresholdClassifier(th.LogisticRegression(), threshold=0.05)
+    found = th.conformal(model, X, y)
+    said = found.model.predict(X)
+    assert (said != found.model.predict_proba(X).argmax(axis=1)).any()
+    assert found.sets(X, 0.5)[np.arange(len(X)), said].all()
+
+
+def test_a_level_needs_groups_rather_than_rows():
+    X, y = numbers(120, np.random.default_rng(8))
+    found = th.conformal(th.LinearRegression(), X, y, groups=np.arange(120) % 6, cv=3)
+    again = Conformal.from_data(found.model, found.as_data())
+    for each in (found, again):
+        with pytest.raises(ParameterError, match="at least 39 held-out groups, but there are 6"):
+            each.interval(X, 0.95)
+    assert found.interval(X[:4], 0.5).shape == (4, 2)
+
+
+@pytest.mark.parametrize("learner", [th.LinearRegression(), th.LogisticRegression()])
+def test_a_row_that_is_held_out_several_times_counts_once(learner):
+    random = np.random.default_rng(9)
+    X, y = numbers(30, random)
+    if hasattr(learner, "predict_proba"):
+        y = (y > 0).astype(int)
+    folds = RepeatedKFold(n_splits=3, n_repeats=4, random_state=0)
+    assert th.conformal(learner, X, y, cv=folds).scores.size == 30
+
+
+def test_coverage_needs_one_truth_for_every_row():
+    X, y = numbers(60, np.random.default_rng(10))
+    found = th.conformal(th.LinearRegression(), X, y)
+    with pytest.raises(DataError, match="X has 10 rows, but y has shape"):
+        found.coverage(X[:10], y[:5], 0.5)

@@ -243,7 +243,9 @@ class TestThreshold:
         argv = ["compare", rare_csv, "-t", "label", "--models", "logit", "--json", "-q"]
         code, out, _ = run(capsys, *argv, "--threshold", "f1", "--positive", "good")
         assert code == 0
-        assert json.loads(out)["threshold"]["positive"] == "good"
+        note = json.loads(out)["threshold"]
+        assert note["positive"] == "good"
+        assert note["F1 score"] >= note["F1 score at probability 0.5"] - 0.02 > 0.5
 
     @pytest.mark.parametrize(
         ("argv", "message"),
@@ -275,7 +277,15 @@ class TestThreshold:
         argv = ["fit", rare_csv, "-t", "label", "--model", "logit", "-o", tmp_path / "m.theta"]
         code, _, err = run(capsys, *argv, "--cost", "1000:0")
         assert code in (0, NOTHING_LEARNT)
-        assert "fraud is predicted from probability" in err
+        assert "fraud is never predicted, for the lowest cost" in err
+        code, out, _ = run(capsys, "inspect", tmp_path / "m.theta")
+        assert (code, out.count("fraud is never predicted")) == (0, 1)
+
+    def test_without_a_cost_of_false_positives_every_row_is_positive(self, capsys, rare_csv):
+        argv = ["compare", rare_csv, "-t", "label", "--models", "logit", "--cost", "0:1"]
+        code, out, _ = run(capsys, *argv)
+        assert code == 0
+        assert out.splitlines()[-1].startswith("fraud is always predicted, for the lowest cost")
 
 
 def test_labels_that_all_models_contradict_are_found(capsys, tmp_path):

@@ -6,7 +6,7 @@ how far off the model is on new rows, whatever the model and the distribution of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -51,6 +51,8 @@ class Conformal:
     at, scale : array of shape (b,)
         The expected size of an error (`scale`) for some predictions (`at`), linear in between; one
         entry if it does not depend on the prediction. Empty for classes.
+    n_groups : int or None
+        The number of groups of the held-out rows; None without groups.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Conformal:
     scores: Array
     at: Array
     scale: Array
+    n_groups: int | None = None
 
     @property
     def classes(self) -> Array | None:
@@ -137,8 +140,8 @@ class Conformal:
         self.require(level)
         shares = class_shares(self.model, X)
         inside = 1.0 - shares <= self.scores[self._rank(level) - 1] + 1e-12
-        inside[np.arange(len(shares)), shares.argmax(axis=1)] = True
-        return inside
+        predicted = np.asarray(one_column(self.model.predict(X)))
+        return inside | (predicted[:, None] == self.classes)
 
     @described_like(interval)
     def coverage(self, X: Any, y: Any, level: float = 0.9) -> Interval:
@@ -157,15 +160,20 @@ class Conformal:
             The share, with Wilson's 95% interval.
         """
         truth = np.asarray(one_column(y))
-        if self.classes is not None:
-            held = self.sets(X, level)[truth[:, None] == self.classes]
-            hits = int(held.sum())  # a class that the model does not know is never covered
+        found = self.interval if self.classes is None else self.sets
+        ends = found(X, level)
+        if truth.shape != ends.shape[:1] or not truth.size:
+            raise DataError(
+                f"Conformal.coverage: X has {len(ends)} rows, but y has shape {truth.shape}. Give "
+                "one true value for every row, and at least one row."
+            )
+        if self.classes is not None:  # a class that the model does not know is never covered
+            hits = int(ends[truth[:, None] == self.classes].sum())
         else:
-            ends = self.interval(X, level)
             hits = int(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).sum())
         return proportion_interval(hits, len(truth))
 
-    def as_data(self) -> dict[str, list[float]]:
+    def as_data(self) -> dict[str, Any]:
         """What is needed beside the model, as plain numbers. Cost: O(n).
 
         Of many scores, quantiles are kept, which cover a little more often. Store it with the
@@ -184,7 +192,8 @@ class Conformal:
                 half = MOST_KEPT // 2
                 ranks[:half] = kept[:half] // (MOST_KEPT + 1) - 1
             scores = scores[np.clip(ranks, 0, m - 1)]
-        return {"scores": scores.tolist(), "at": self.at.tolist(), "scale": self.scale.tolist()}
+        found = {"scores": scores.tolist(), "at": self.at.tolist(), "scale": self.scale.tolist()}
+        return found if self.n_groups is None else {**found, "n_groups": self.n_groups}
 
     @staticmethod
     def from_data(model: Any, data: Mapping[str, Any]) -> Conformal:
@@ -216,10 +225,13 @@ class Conformal:
                 "Conformal.from_data: the numbers do not belong to this model. Give the result of "
                 "as_data for the same model."
             )
-        return Conformal(model, np.sort(scores), at, scale)
+        n_groups = data.get("n_groups")
+        return Conformal(
+            model, np.sort(scores), at, scale, None if n_groups is None else int(n_groups)
+        )
 
     def require(self, level: float) -> None:
-        """Refuse a level for which there are too few rows. Cost: O(1).
+        """Refuse a level for which there are too few rows, or too few groups. Cost: O(1).
 
         Parameters
         ----------
@@ -229,10 +241,13 @@ class Conformal:
         require_level(level)
         tails = 1 if is_classifier(self.model) else 2
         needed = ceil(tails / (1 - level) - 1e-9) - 1
-        if self.scores.size < needed:
+        count, units = self.scores.size, "rows"
+        if self.n_groups is not None:  # rows of a group err alike, so a group counts once
+            count, units = self.n_groups, "groups"
+        if count < needed:
             raise ParameterError(
-                f"level={level:g} needs the errors of at least {needed} held-out rows, but there "
-                f"are {self.scores.size}. Use a smaller level or more rows."
+                f"level={level:g} needs the errors of at least {needed} held-out {units}, but "
+                f"there are {count}. Use a smaller level or more {units}."
             )
 
     def _rank(self, share: float) -> int:
@@ -271,10 +286,11 @@ def conformal(
         The rows and their targets.
     cv : int, splitter or iterable, default=5
         How the rows are split into training rows and held-out rows, as in `evaluate`. More folds
-        give slightly narrower intervals and take longer.
+        give slightly narrower intervals and take longer. Of a row that is held out several times,
+        the first prediction is used.
     groups : array-like, optional
         The group of each row; rows of a group stay in one fold. Give it if new rows come from new
-        groups.
+        groups. The possible levels then depend on the number of groups instead of rows.
     random_state : int, default=0
         Seed for shuffling the rows. The same seed gives the same folds.
 
@@ -292,28 +308,49 @@ def conformal(
     """
     held = evaluate(model, X, y, cv=cv, groups=groups, random_state=random_state, keep_models=True)
     fitted = clone(model).fit(X, y)
-    return calibrated(fitted, held.fits, np.asarray(one_column(y)))
+    return calibrated(fitted, held.fits, np.asarray(one_column(y)), groups)
 
 
-def calibrated(model: Any, fits: Sequence[FoldFit], y: Array) -> Conformal:
-    """A fitted model with the errors of cross-validation, which has been run before."""
+def calibrated(model: Any, fits: Sequence[FoldFit], y: Array, groups: Any = None) -> Conformal:
+    """A fitted model with the errors of cross-validation, which has been run before.
+
+    Every row counts once, also if it was held out several times.
+    """
     none: Array = np.empty(0)
     if is_classifier(model):
-        found = [_class_scores(model, fit, y[fit.rows]) for fit in fits]
-        scores = np.concatenate([none, *(each for each in found if each is not None)])
-        if not scores.size:
+        known = [
+            (fit.rows, scores)
+            for fit in fits
+            if (scores := _class_scores(model, fit, y[fit.rows])) is not None
+        ]
+        if not known:
             raise CapabilityError(
                 f"conformal: {type(model).__name__} gives neither probabilities nor decision "
                 "values of its classes in any fold. Use a classifier with predict_proba."
             )
-        return Conformal(model, np.sort(scores), none, none)
-    rows = np.concatenate([fit.rows for fit in fits])
-    predicted = np.concatenate([fit.predictions for fit in fits]).astype(np.float64)
+        rows, places = _first_of_each(row for row, _ in known)
+        scores = np.concatenate([each for _, each in known])[places]
+        return Conformal(model, np.sort(scores), none, none, _count(groups, rows))
+    rows, places = _first_of_each(fit.rows for fit in fits)
+    predicted = np.concatenate([fit.predictions for fit in fits])[places].astype(np.float64)
     if predicted.ndim != 1 or y.ndim != 1:
         raise DataError("conformal: several targets per row. Fit one model for each target.")
     errors = y[rows] - predicted
     at, scale = _sizes(predicted, errors)
-    return Conformal(model, np.sort(errors / np.interp(predicted, at, scale)), at, scale)
+    scores = np.sort(errors / np.interp(predicted, at, scale))
+    return Conformal(model, scores, at, scale, _count(groups, rows))
+
+
+def _first_of_each(parts: Iterable[Array]) -> tuple[Array, Array]:
+    """The numbers of the rows, each once, and the place where each comes first."""
+    rows, places = np.unique(np.concatenate(list(parts)), return_index=True)
+    order = np.argsort(places)
+    return rows[order], places[order]
+
+
+def _count(groups: Any, rows: Array) -> int | None:
+    """The number of groups among some rows."""
+    return None if groups is None else len(set(np.asarray(groups)[rows].tolist()))
 
 
 def class_shares(model: Any, X: Any) -> Array:

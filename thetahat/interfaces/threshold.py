@@ -40,6 +40,10 @@ class Rule:
             f"{self.false_negative:g} for a false negative)"
         )
 
+    @property
+    def measure(self) -> str:
+        return "F1 score" if self.criterion == "f1" else "cost per row"
+
     def choose(self, is_positive: Array, shares: Array) -> Threshold:
         return best_threshold(
             is_positive,
@@ -79,16 +83,25 @@ class Decision:
             "positive": str(self.rule.positive),
             "value": self.threshold,
             "chosen for": self.rule.words,
+            self.rule.measure: self.worth,
+            f"{self.rule.measure} at probability 0.5": self.at_half,
         }
 
     @property
     def sentence(self) -> str:
-        what = "F1 score" if self.rule.criterion == "f1" else "cost per row"
         return (
-            f"{self.rule.positive} is predicted from probability {self.threshold:.4g}, for "
-            f"{self.rule.words}: {what} {self.worth:.4g} on held-out rows, {self.at_half:.4g} at "
-            "probability 0.5."
+            f"{_words(self.note)}: {self.rule.measure} {self.worth:.4g} on held-out rows, "
+            f"{self.at_half:.4g} at probability 0.5."
         )
+
+
+def _words(note: Mapping[str, Any]) -> str:
+    """When the positive class is predicted, and why."""
+    value = float(note["value"])
+    when = f"predicted from probability {value:.4g}"
+    if value in (ALWAYS, NEVER):
+        when = f"{'always' if value == ALWAYS else 'never'} predicted"
+    return f"{note['positive']} is {when}, for {note['chosen for']}"
 
 
 def rule_of(
@@ -195,3 +208,10 @@ def decided(model: Any, notes: Mapping[str, Any]) -> Any:
     if not is_number or not ALWAYS <= value <= NEVER:
         raise altered(f"the value of the threshold must be a number from {ALWAYS:g} to {NEVER:g}")
     return Decided(model, found["positive"], float(value))
+
+
+def saved_words(notes: Mapping[str, Any]) -> str:
+    """The threshold in the notes of a model file, in words; "" if there is none."""
+    found = notes.get(NOTE)
+    known = isinstance(found, dict) and {"positive", "value", "chosen for"} <= found.keys()
+    return _words(found) if known and found is not None else ""

@@ -215,6 +215,8 @@ def try_models(
         )
         if unfinished:
             notes.append(f"interrupted before these were finished: {', '.join(unfinished)}")
+        elif stack and tuning is not None and NAME_OF_STACK not in comparison.evaluations:
+            notes.append(tuning.why_no_stack())
         elif not splits.are_shuffled and order.group is None and tuning is None:
             otherwise = _if_shuffled(problem, models, comparison, cv, seed)
             if otherwise:

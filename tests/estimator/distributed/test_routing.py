@@ -144,7 +144,7 @@ def test_trees_take_missing_values_and_grow_as_in_memory():
     model = th.HistGradientBoostingRegressor(max_iter=5, early_stopping=False)
     here, there = clone(model).fit(X, y), clone(model).fit(dX, dy)
     np.testing.assert_array_equal(there.predict(dX).compute(), here.predict(X))
-    with pytest.raises(ValueError, match="missing|NaN"):
+    with pytest.raises(ValueError, match=r"missing|NaN"):
         th.Ridge().fit(dX, dy)
 
 

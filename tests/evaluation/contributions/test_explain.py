@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -286,3 +287,51 @@ class TestSampled:
         )
         assert (first == again).all()
         assert (first != other).any()
+
+    def test_the_base_is_the_mean_prediction_of_the_background(self):
+        X, y = data(300, missing=0.0)
+        model = th.KernelRidge(kernel="rbf").fit(X, y)
+        found = th.explain(model, X[:7], X, method="sampled", n_orders=4)
+        assert found.base == pytest.approx(model.predict(X).mean(), abs=1e-12)
+        np.testing.assert_allclose(found.predictions, model.predict(X[:7]), atol=1e-10)
+
+    @pytest.mark.parametrize("n_orders", [1, 4])
+    def test_errors_are_not_common_to_all_rows(self, n_orders):
+        X, y = data(300, missing=0.0)
+        model = th.Ridge().fit(X, y)
+        found = th.explain(model, X, method="sampled", n_orders=n_orders)
+        error = found.values - th.explain(model, X).values
+        assert np.abs(error.mean(axis=0)).max() < 0.1 * np.abs(error).mean()
+
+    def test_a_column_that_is_not_used_contributes_nothing(self):
+        X, y = data(100, missing=0.0)
+        X[:, 2] = np.random.default_rng(1).standard_normal(100)
+        used = ColumnTransformer([("used", "passthrough", [0, 1, 3, 4])])
+        model = make_pipeline(used, th.KNeighborsRegressor()).fit(X, y)
+        found = th.explain(model, X[:9], X, method="sampled", n_orders=6)
+        np.testing.assert_allclose(found.values[:, 2], 0.0, atol=1e-12)
+
+    def test_several_targets_are_all_explained(self):
+        X, y = data(80, missing=0.0)
+        model = th.LinearRegression().fit(X, np.column_stack([y, -2.0 * y]))
+        found = th.explain(model, X[:6], X, method="sampled")
+        assert found.outputs == [0, 1]
+        np.testing.assert_allclose(found.predictions, model.predict(X[:6]), atol=1e-10)
+
+    def test_tables_that_do_not_fit_each_other(self):
+        pd = pytest.importorskip("pandas")
+        X, y = data(60, missing=0.0)
+        model = th.Ridge().fit(X, y)
+        frame = pd.DataFrame(X, columns=list("abcde"))
+        named = th.Ridge().fit(frame, y)
+        cases = [
+            (model, X, X[:0], "background has shape"),
+            (model, X[:0], X, "X has shape"),
+            (model, X, X[:, :2], "X has the columns 0, 1"),
+            (model, scipy.sparse.csr_array(X), X, "X is sparse"),
+            (named, frame, X, "X is a DataFrame, but background is a ndarray"),
+            (named, frame, frame.rename(columns={"a": "z"}), "background has z"),
+        ]
+        for fitted, rows, background, words in cases:
+            with pytest.raises(th.errors.DataError, match=words):
+                th.explain(fitted, rows, background, method="sampled")

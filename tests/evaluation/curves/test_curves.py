@@ -98,6 +98,13 @@ def test_the_best_threshold_costs_least():
     assert found.cost_of_none == pytest.approx(cost(np.inf))
 
 
+def test_errors_without_cost_are_all_made():
+    found = th.best_threshold(Y, SCORES, false_positive=0.0)
+    assert (found.threshold, found.cost, found.tpr, found.fpr) == (-np.inf, 0.0, 1.0, 1.0)
+    found = th.best_threshold(Y, SCORES, false_negative=0.0)
+    assert (found.threshold, found.cost, found.tpr, found.fpr) == (np.inf, 0.0, 0.0, 0.0)
+
+
 def test_learning_and_validation_curves_are_cross_validated_scores():
     data = th.datasets.make_linear(120, 6, noise=2.0, random_state=0)
     curve = th.learning_curve(th.Ridge(), data.X, data.y, sizes=[12, 0.5, 1.0])
@@ -280,6 +287,10 @@ def test_curves_draw_themselves():
         (lambda: th.best_threshold(Y, SCORES, false_positive=0, false_negative=0), "are both 0"),
         (lambda: th.best_threshold(Y, SCORES, false_negative=np.inf), "inf must be a finite"),
         (lambda: th.best_threshold(Y, SCORES, false_negative="a"), "false_negative='a'"),
+        (
+            lambda: th.best_threshold(Y, SCORES, false_negative=5.0, criterion="f1"),
+            "false_negative=5 have no effect on the F1 score",
+        ),
         (lambda: th.learning_curve(th.Ridge(), SCORES[:, None], Y, sizes=[999]), "has 120"),
         (lambda: th.elbow([1, 2, 3], [1.0, 2.0, 3.0]), "do not fall"),
         (lambda: th.elbow([1, 2, 3], [3.0, 2.0]), r"losses of shape \(2,\)"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 import thetahat as th
 from thetahat.evaluation.compare import compared
@@ -37,6 +37,17 @@ class Witness(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+
+
+class Seven(RegressorMixin, BaseEstimator):
+    """Predicts 7 for every row."""
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), 7.0)
 
 
 def table(n=60, seed=0):
@@ -76,7 +87,7 @@ def test_the_final_stack_is_fitted_to_all_rows():
     for name in models:
         for number in range(3):
             tuning.fit(name, number)
-    assert tuning.can_stack()
+    assert tuning.why_no_stack() == ""
     final = tuning.final_model(STACK)
     assert (final.predict(X) == y).mean() > 0.8
     (line,) = [each for each in final.estimators_ if hasattr(each, "coef_")]
@@ -102,6 +113,20 @@ def test_noise_does_not_look_like_signal():
 
 
 class TestCompare:
+    def test_a_stack_that_cannot_be_made_is_said(self):
+        X, y = table()
+        y = (y == "yes").astype(float)
+        models = {"one": Seven(), "two": th.LinearRegression()}
+        with pytest.warns(UserWarning, match="stack of the best is left out.*fold 1 has 1"):
+            found = th.compare(models, X, y, cv=2, time_limit=LONG, stack=True)
+        assert set(found.evaluations) == {"one", "two"}
+
+    def test_the_name_of_the_stack_is_taken(self):
+        X, y = table()
+        models = {STACK: th.ConstantClassifier(), "two": th.LogisticRegression()}
+        with pytest.raises(ParameterError, match="'stack of the best', which is the name"):
+            th.compare(models, X, y, cv=2, time_limit=LONG)
+
     def test_tuning_helps_where_the_default_is_bad(self):
         random = np.random.default_rng(0)
         X = random.standard_normal((120, 8))

@@ -21,7 +21,8 @@ class Threshold:
     Attributes
     ----------
     threshold : float
-        The threshold. Rows with a score of at least this value are classified as positive.
+        The threshold. Rows with a score of at least this value are classified as positive: none
+        if it is ∞, all if it is −∞.
     cost : float
         The mean cost per row at this threshold.
     tpr, fpr : float
@@ -72,12 +73,13 @@ def best_threshold(
         positive.
     false_positive, false_negative : float, default=1.0
         The cost of a false positive (c_fp) and of a false negative (c_fn). Both must be finite and
-        ≥ 0, and at least one must be positive.
+        ≥ 0, and at least one must be positive. If false positives cost nothing, every row is
+        classified as positive; if false negatives cost nothing, none.
     positive : label, optional
         The label of the positive class. By default the second label in sorted order.
     criterion : {"cost", "f1"}, default="cost"
         What the threshold is best for: "cost" has the lowest mean cost, "f1" the highest F₁ score,
-        for which the costs are ignored.
+        which does not depend on costs, so that they must not be given.
 
     Returns
     -------
@@ -104,6 +106,12 @@ def best_threshold(
             "best_threshold: false_positive and false_negative are both 0, so all thresholds cost "
             "the same. Give at least one positive cost."
         )
+    if criterion == "f1" and not false_positive == false_negative == 1:
+        raise ParameterError(
+            f"best_threshold: false_positive={false_positive:g} and false_negative="
+            f"{false_negative:g} have no effect on the F1 score. Leave them out, or give "
+            'criterion="cost".'
+        )
     is_positive, values, _ = two_classes(y, scores, positive)
     ranked = rank(is_positive, values)
     missed = ranked.positives - ranked.true_positives
@@ -111,8 +119,11 @@ def best_threshold(
     called = ranked.true_positives + ranked.false_positives
     f1 = 2.0 * ranked.true_positives / (called + ranked.positives)
     best = int(costs.argmin() if criterion == "cost" else f1.argmax())
+    threshold = float(ranked.thresholds[best])
+    if false_positive == 0:  # also for rows with scores below all of these
+        best, threshold = len(costs) - 1, -inf
     return Threshold(
-        float(ranked.thresholds[best]),
+        threshold,
         float(costs[best]),
         float(ranked.tpr[best]),
         float(ranked.fpr[best]),

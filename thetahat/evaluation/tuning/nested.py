@@ -31,6 +31,8 @@ from thetahat.evaluation.tuning.stack import MOST_MEMBERS, best_members, stacked
 from thetahat.evaluation.tuning.stack import NAME as STACK
 from thetahat.evaluation.tuning.time_plan import Share, plan_times
 from thetahat.evaluation.tuning.tuned import TunedFit, tuned_fit
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.stacking_classifier import StackingClassifier
 from thetahat.models.ensemble.combination.stacking_regressor import StackingRegressor
@@ -57,6 +59,11 @@ class NestedTuning:
         seed: int = 0,
         n_settings: int = SETTINGS,
     ) -> None:
+        if STACK in models:
+            raise ParameterError(
+                f"compare: a model is named {STACK!r}, which is the name of the stack of the tuned "
+                "models. Give it another name."
+            )
         first = next(iter(models.values()))
         self.rows = TrainingRows(X, np.asarray(y), is_classifier(first), groups, order)
         self.folds, self.seed = folds, seed
@@ -121,7 +128,8 @@ class NestedTuning:
     ) -> dict[str, Evaluation]:
         """The evaluations of the tuned models, and of their stack if there is one.
 
-        `options` and `stopped` are those of `evaluate_all`.
+        A stack that was asked for but cannot be made is left out with a warning. `options` and
+        `stopped` are those of `evaluate_all`.
         """
         halted: list[str] = []
         try:
@@ -138,7 +146,10 @@ class NestedTuning:
             self.stopped.set()  # fits that an interrupt or an error left running end soon
         if stopped is not None:
             stopped += halted
-        if stack and not halted and self.can_stack():
+        reason = self.why_no_stack() if stack and not halted else ""
+        if reason:
+            warn(f"compare: {reason}", UserWarning)
+        elif stack and not halted:
             kind = StackingClassifier if self.rows.classifier else StackingRegressor
             found |= evaluate_all(
                 {STACK: kind([])},
@@ -155,12 +166,27 @@ class NestedTuning:
             found[STACK] = replace(found[STACK], fits=tuple(timed))
         return found
 
-    def can_stack(self) -> bool:
-        """Whether every fold has at least two members, and its held-out rows show all classes."""
+    def why_no_stack(self) -> str:
+        """Why there is no stack of the models; "" if there is one.
+
+        Every fold needs at least two members, and the held-out rows must show all classes.
+        """
         held = self.rows.y[np.concatenate([test for _, test in self.folds])]
         if self.rows.classifier and np.unique(held).size < np.unique(self.rows.y).size:
-            return False
-        return all(len(self._members(number)) > 1 for number in range(len(self.folds)))
+            return (
+                f"{STACK} is left out, because some classes are in no held-out row. Use folds that "
+                "hold out every class"
+            )
+        for number in range(len(self.folds)):
+            count = len(self._members(number))
+            if count < 2:
+                return (
+                    f"{STACK} is left out, because it needs two models, and fold {number + 1} has "
+                    f"{count or 'none'}. Models that predict the same for every row, classifiers "
+                    "without probabilities, and models whose search was cut short do not count. "
+                    "Give more models, more rows or more time"
+                )
+        return ""
 
     def fit_stack(self, number: int) -> Any:
         """A stack of the models of a fold that were best in the searches on its training rows."""

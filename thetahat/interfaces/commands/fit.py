@@ -120,7 +120,8 @@ def _errors(model: Any, trial: Any, chosen: str) -> dict[str, Any]:
     from thetahat.foundation.errors import CapabilityError
 
     try:
-        found = calibrated(model, trial.comparison.evaluations[chosen].fits, trial.problem.y)
+        fits = trial.comparison.evaluations[chosen].fits
+        found = calibrated(model, fits, trial.problem.y, trial.splits.groups)
     except CapabilityError:
         return {}
     return {"conformal": found.as_data()}

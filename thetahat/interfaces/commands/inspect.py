@@ -24,9 +24,14 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the description."""
+    from thetahat.foundation.printable import printable
     from thetahat.interfaces.plain import as_json
+    from thetahat.interfaces.threshold import saved_words
     from thetahat.persistence.description import describe_file
 
     found = describe_file(arguments.model)
-    text = as_json(asdict(found)) if arguments.json else str(found)
-    Console().result(text)
+    if arguments.json:
+        Console().result(as_json(asdict(found)))
+        return
+    words = saved_words(found.notes)
+    Console().result(f"{found}\n  threshold   {printable(words)}" if words else str(found))

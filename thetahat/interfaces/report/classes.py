@@ -198,7 +198,9 @@ def _thresholds(found: ClassQuality) -> str:
 
 
 def _cost_row(each: Cost) -> list[str]:
-    threshold = "none" if np.isinf(each.threshold) else f"{each.threshold:.3f}"
+    threshold = f"{each.threshold:.3f}"
+    if np.isinf(each.threshold):
+        threshold = "none" if each.threshold > 0 else "all"
     return [
         f"{each.false_positive:g} : {each.false_negative:g}",
         threshold,
