@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
@@ -116,7 +116,7 @@ class ScheduleParameters:
     power_t: float = 0.5
     average: Any = False
 
-    _search_space = {  # noqa: RUF012
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
         "alpha": (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1),
     }
     _ranges = RANGES | SCHEDULE_RANGES
