@@ -239,6 +239,26 @@ class TestThreshold:
         )
         assert cost < at_half
 
+    def test_the_report_shows_the_threshold(self, capsys, rare_csv, tmp_path):
+        page = tmp_path / "page.html"
+        argv = ["compare", rare_csv, "-t", "label", "--models", "logit", "--cost", "1:8", "-q"]
+        code, out, err = run(capsys, *argv, "--report", page, "--json", "--cv", 3)
+        assert code == 0, err
+        found = json.loads(out)
+        note, good = found["threshold"], found["quality"]
+        asked, *others = good["thresholds"]
+        assert (asked["false_positive"], asked["false_negative"], asked["asked"]) == (1, 8, True)
+        assert asked["cost"] == pytest.approx(note["cost per row"])
+        assert asked["threshold"] == pytest.approx(note["value"])
+        assert not any(each["asked"] for each in others)
+        counts = dict(zip(good["confusion"]["classes"], good["confusion"]["counts"], strict=True))
+        hits, missed = counts["fraud"]
+        assert good["classes"][0]["recall"]["value"] == pytest.approx(hits / (hits + missed))
+        assert hits > missed  # at probability 0.5, most are missed
+        text = page.read_text()
+        assert "1 : 8 (asked for)" in text
+        assert "fraud is predicted from probability" in text
+
     def test_the_positive_class_can_be_named(self, capsys, rare_csv):
         argv = ["compare", rare_csv, "-t", "label", "--models", "logit", "--json", "-q"]
         code, out, _ = run(capsys, *argv, "--threshold", "f1", "--positive", "good")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from thetahat.evaluation.curves.precision_recall import (
     precision_recall_curve,
 )
 from thetahat.evaluation.curves.roc import RocCurve, roc_curve
-from thetahat.evaluation.curves.threshold import best_threshold
 from thetahat.evaluation.regression_errors import RegressionErrors, regression_errors
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
+from thetahat.interfaces.threshold import Decision, Rule, called_in_folds
 
 WORST_PAIRS = 15
 """Largest number of pairs of classes that are listed as confused."""
@@ -43,6 +43,8 @@ class Held:
     """The classes of the model; None for numbers."""
     scores: Array | None = None
     """Decision values of the second of two classes, if there are no probabilities."""
+    folds: Array | None = None
+    """The number of the fold of each row; None if one model has predicted all rows."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,10 @@ class OneClass:
 
 @dataclass(frozen=True)
 class Cost:
-    """The best threshold for the costs of the two kinds of error."""
+    """The best threshold for the costs of the two kinds of error.
+
+    With folds, the costs and rates are those where each fold has the threshold of the other folds.
+    """
 
     false_positive: float
     false_negative: float
@@ -72,6 +77,8 @@ class Cost:
     false_positive_rate: float
     cost_of_none: float
     cost_of_all: float
+    asked: bool = False
+    """Whether the user asked for these costs."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +89,15 @@ class ClassQuality:
     confusion: Confusion
     classes: list[OneClass]
     label: Any
-    """The class whose curves are shown: the second of two, or that with the smallest area."""
+    """The class whose curves are shown: the positive one of a threshold, otherwise the second of
+    two, or that with the smallest area."""
     roc: RocCurve | None
     precision_recall: PrecisionRecallCurve | None
     calibration: CalibrationCurve | None
     """Of `label` if there are two classes, otherwise of the predicted class."""
     costs: list[Cost]
+    decision: Decision | None = None
+    """The threshold that the predictions are made with, if one was asked for."""
 
     @property
     def worst_pairs(self) -> list[tuple[Any, Any, int, float]]:
@@ -171,9 +181,9 @@ class NumberQuality:
         }
 
 
-def quality(held: Held) -> ClassQuality | NumberQuality:
-    """The quality of predictions of classes or numbers."""
-    return _of_numbers(held) if held.classes is None else _of_classes(held)
+def quality(held: Held, decision: Decision | None = None) -> ClassQuality | NumberQuality:
+    """The quality of predictions of classes, at a threshold if there is one, or of numbers."""
+    return _of_numbers(held) if held.classes is None else _of_classes(held, decision)
 
 
 def held_out(fits: tuple[FoldFit, ...], X: Any, y: Array, classes: Array | None) -> Held:
@@ -184,8 +194,9 @@ def held_out(fits: tuple[FoldFit, ...], X: Any, y: Array, classes: Array | None)
     rows = np.concatenate([fit.rows for fit in fits])
     order = np.argsort(rows, kind="stable")
     predicted = np.concatenate([fit.predictions for fit in fits])[order]
+    folds = np.concatenate([np.full(len(fit.rows), fit.fold) for fit in fits])[order]
     if classes is None:
-        return Held(rows[order], y[rows[order]], predicted)
+        return Held(rows[order], y[rows[order]], predicted, folds=folds)
     parts = [class_probabilities(fit.estimator, X[fit.rows], classes) for fit in fits]
     known = [part for part in parts if part is not None]
     shares = np.concatenate(known)[order] if len(known) == len(parts) else None
@@ -193,7 +204,7 @@ def held_out(fits: tuple[FoldFit, ...], X: Any, y: Array, classes: Array | None)
     found = [np.asarray(fit.certainty) for fit in fits if fit.certainty is not None]
     if shares is None and len(found) == len(fits) and all(each.ndim == 1 for each in found):
         scores = np.concatenate(found)[order]
-    return Held(rows[order], y[rows[order]], predicted, shares, classes, scores)
+    return Held(rows[order], y[rows[order]], predicted, shares, classes, scores, folds)
 
 
 def class_probabilities(model: Any, X: Any, classes: Array) -> Array | None:
@@ -216,13 +227,17 @@ def _of_numbers(held: Held) -> NumberQuality:
     )
 
 
-def _of_classes(held: Held) -> ClassQuality:
+def _of_classes(held: Held, decision: Decision | None) -> ClassQuality:
     assert held.classes is not None
-    table = confusion(held.y, held.predicted)
     labels = held.classes.tolist()
+    if decision is not None and held.shares is not None:
+        held = _decided(held, decision)
+    table = confusion(held.y, held.predicted)
     found = [_one_class(held, table, place) for place in range(len(labels))]
     two = len(labels) == 2
     place = 1 if two else _weakest(found)
+    if decision is not None:
+        place = labels.index(decision.rule.positive)
     scores = held.scores if held.shares is None else held.shares[:, place]
     if held.shares is None and not two:
         scores = None
@@ -232,8 +247,21 @@ def _of_classes(held: Held) -> ClassQuality:
         average = precision_recall_curve(held.y, scores, positive=labels[place])
     if held.shares is not None:
         calibration = _calibration(held, place if two else None)
-    costs = [] if not two or roc is None else _costs(held, scores)
-    return ClassQuality(held, table, found, labels[place], roc, average, calibration, costs)
+    costs = []
+    if two and roc is not None and scores is not None:
+        costs = _costs(held, scores, labels[place], None if decision is None else decision.rule)
+    return ClassQuality(
+        held, table, found, labels[place], roc, average, calibration, costs, decision
+    )
+
+
+def _decided(held: Held, decision: Decision) -> Held:
+    """The rows with what is predicted at the threshold."""
+    assert held.classes is not None
+    assert held.shares is not None
+    place = held.classes.tolist().index(decision.rule.positive)
+    called = held.shares[:, place] >= decision.threshold
+    return replace(held, predicted=held.classes[np.where(called, place, 1 - place)])
 
 
 def _one_class(held: Held, table: Confusion, place: int) -> OneClass:
@@ -291,27 +319,31 @@ def _calibration(held: Held, place: int | None) -> CalibrationCurve | None:
     return calibration_curve(inside, np.clip(sure, 0.0, 1.0), positive=True)
 
 
-def _costs(held: Held, scores: Array | None) -> list[Cost]:
-    assert held.classes is not None
-    found = []
-    for positive, negative in COSTS:
-        best = best_threshold(
-            held.y,
-            scores,
-            false_positive=positive,
-            false_negative=negative,
-            positive=held.classes[1],
-        )
-        found.append(
-            Cost(
-                positive,
-                negative,
-                best.threshold,
-                best.cost,
-                best.tpr,
-                best.fpr,
-                best.cost_of_none,
-                best.cost_of_all,
-            )
-        )
-    return found
+def _costs(held: Held, scores: Array, label: Any, asked: Rule | None) -> list[Cost]:
+    """The thresholds for some costs; those that the user asked for come first."""
+    rules = [Rule(label, "cost", *pair) for pair in COSTS]
+    if asked is not None and asked.criterion == "cost":
+        rules = [asked, *(rule for rule in rules if rule != asked)]
+    truth = held.y == label
+    return [_cost(rule, held, truth, scores, rule is asked) for rule in rules]
+
+
+def _cost(rule: Rule, held: Held, truth: Array, scores: Array, asked: bool) -> Cost:
+    best = rule.choose(truth, scores)
+    cost, recall, false_positive_rate = best.cost, best.tpr, best.fpr
+    if held.folds is not None:
+        middle = 0.0 if held.shares is None else 0.5
+        called = called_in_folds(rule, truth, scores, held.folds, middle)
+        cost = rule.value(truth, called)
+        recall, false_positive_rate = float(called[truth].mean()), float(called[~truth].mean())
+    return Cost(
+        rule.false_positive,
+        rule.false_negative,
+        best.threshold,
+        cost,
+        recall,
+        false_positive_rate,
+        best.cost_of_none,
+        best.cost_of_all,
+        asked,
+    )

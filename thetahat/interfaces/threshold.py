@@ -158,16 +158,27 @@ def decide(rule: Rule, held: Evaluation, problem: Problem) -> Decision:
         positive.append(problem.y[fit.rows] == rule.positive)
         fold.append(np.full(len(found), fit.fold))
     share, truth, folds = map(np.concatenate, (shares, positive, fold))
-    called = np.zeros(truth.size, dtype=bool)
-    for number in np.unique(folds):
-        inside, others = folds == number, folds != number
-        two = truth[others].any() and not truth[others].all()
-        limit = rule.choose(truth[others], share[others]).threshold if two else 0.5
-        called[inside] = share[inside] >= limit
+    called = called_in_folds(rule, truth, share, folds)
     threshold = rule.choose(truth, share).threshold
     if not isfinite(threshold):
         threshold = NEVER if threshold > 0 else ALWAYS
     return Decision(rule, threshold, rule.value(truth, called), rule.value(truth, share >= 0.5))
+
+
+def called_in_folds(
+    rule: Rule, truth: Array, scores: Array, folds: Array, middle: float = 0.5
+) -> Array:
+    """Which rows are called positive, where each fold has the threshold of the other folds.
+
+    It is `middle` where the other folds do not have both classes.
+    """
+    called = np.zeros(truth.size, dtype=bool)
+    for number in np.unique(folds):
+        inside, others = folds == number, folds != number
+        two = truth[others].any() and not truth[others].all()
+        limit = rule.choose(truth[others], scores[others]).threshold if two else middle
+        called[inside] = scores[inside] >= limit
+    return called
 
 
 class Decided:

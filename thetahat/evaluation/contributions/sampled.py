@@ -125,7 +125,7 @@ def _require_one_output(model: Any) -> None:
 
 def _like_each_other(X: Any, background: Any) -> tuple[Any, Any]:
     """Both tables, after checking that they have rows, and the same type and columns."""
-    tables = []
+    tables: list[Any] = []
     for name, table in (("X", X), ("background", background)):
         if issparse(table):
             raise DataError(
@@ -133,7 +133,7 @@ def _like_each_other(X: Any, background: Any) -> tuple[Any, Any]:
                 f"Give {name}.toarray()."
             )
         named = hasattr(table, "columns") or hasattr(table, "column_names")
-        rows = table if named else np.asarray(table)
+        rows: Any = table if named else np.asarray(table)
         if len(rows.shape) != 2 or 0 in rows.shape:
             raise DataError(
                 f"explain: {name} has shape {tuple(rows.shape)}, but must be a table with at least "

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.report:
         from thetahat.interfaces.report.page import write_report
 
-        shown = write_report(trial, arguments.report, arguments.data, console)
+        shown = write_report(trial, arguments.report, arguments.data, console, decision)
     if arguments.json:
         data = as_data(trial, arguments) | {"threshold": decision and decision.note}
         console.result(as_json(data | shown))

@@ -33,6 +33,7 @@ def classes_section(found: ClassQuality) -> str:
     many = len(found.classes) > MOST_CLASSES
     return (
         figures(_curves(found))
+        + _decision(found)
         + _single_classes(found)
         + (_heat(found) if many else _matrix(found))
         + _pairs(found)
@@ -78,6 +79,17 @@ def _curves(found: ClassQuality) -> list[Figure]:
         picture = pictures.thresholds(found.roc, found.precision_recall)
         drawn.append(("Thresholds", caption, picture))
     return drawn
+
+
+def _decision(found: ClassQuality) -> str:
+    """The threshold that was asked for."""
+    if found.decision is None:
+        return ""
+    return f"<h3>Threshold</h3><p>{escape(found.decision.sentence)}</p>" + quiet(
+        "In the sentence, each fold has the threshold of the other folds. The tables of classes "
+        "and of confusion below are for the threshold of all held-out rows, which "
+        "thetahat fit saves."
+    )
 
 
 def _single_classes(found: ClassQuality) -> str:
@@ -192,8 +204,14 @@ def _thresholds(found: ClassQuality) -> str:
     heads += ["false positive rate", "cost if none", "cost if all"]
     return f"<h3>Costs and thresholds</h3>{table(heads, rows, 'tnnnNNN')}" + quiet(
         f"For the costs of the two kinds of error, the threshold with the smallest cost on "
-        f"held-out rows: a row with at least this value is called {found.label}. The last "
-        "columns are the costs if no row or every row is called so."
+        f"held-out rows: a row with at least this value is called {found.label}. "
+        + (
+            ""
+            if found.held.folds is None
+            else "Cost, recall and false positive rate are measured with each fold at the "
+            "threshold of the other folds. "
+        )
+        + "The last columns are the costs if no row or every row is called so."
     )
 
 
@@ -202,7 +220,7 @@ def _cost_row(each: Cost) -> list[str]:
     if np.isinf(each.threshold):
         threshold = "none" if each.threshold > 0 else "all"
     return [
-        f"{each.false_positive:g} : {each.false_negative:g}",
+        f"{each.false_positive:g} : {each.false_negative:g}{' (asked for)' * each.asked}",
         threshold,
         tidy(each.cost),
         percent(each.recall),

@@ -25,6 +25,7 @@ from thetahat.interfaces.report.findings import findings_section
 from thetahat.interfaces.report.numbers import numbers_section
 from thetahat.interfaces.report.svg import interval_row, shortened, sparkline
 from thetahat.interfaces.scoring import metric_name
+from thetahat.interfaces.threshold import Decision
 from thetahat.interfaces.trial import Trial
 from thetahat.persistence.model_file import versions
 
@@ -33,9 +34,12 @@ MOST_AGAINST = 3
 """Largest number of columns against which errors are shown."""
 
 
-def write_report(trial: Trial, path: str, data: str, console: Console) -> dict[str, Any]:
+def write_report(
+    trial: Trial, path: str, data: str, console: Console, decision: Decision | None = None
+) -> dict[str, Any]:
     """Explain the best model and write the page, completely or not at all.
 
+    With a `decision`, classes are predicted at its threshold.
     Returns the numbers of the page that the comparison does not have.
     """
     problem = trial.problem
@@ -45,7 +49,7 @@ def write_report(trial: Trial, path: str, data: str, console: Console) -> dict[s
         fits, best = trial.held.fits, trial.fitted(trial.best)
         classes = np.unique(problem.y) if problem.task == "classification" else None
         held = held_out(fits, problem.X, problem.y, classes)
-        found = quality(held)
+        found = quality(held, decision)
         explained = explain(
             best,
             problem.X,
