@@ -170,7 +170,7 @@ def _missing(targets: Array) -> Array:
         return np.array([is_missing(each) for each in targets], dtype=bool)
     if targets.dtype.kind != "f" or not targets.ndim:
         return np.zeros(1, dtype=bool)
-    return np.isnan(targets).any(axis=tuple(range(1, targets.ndim)))
+    return np.asarray(np.isnan(targets).any(axis=tuple(range(1, targets.ndim))))
 
 
 def rows_and_targets(source: Source, y: Any, sample_weight: Any) -> tuple[Array, Array | None]:
