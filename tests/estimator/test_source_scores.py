@@ -103,7 +103,6 @@ def test_a_pipeline_of_labels_is_fitted_to_a_file(rows):
 @pytest.mark.parametrize(
     "use",
     [
-        lambda source: th.compare({"a": th.Ridge(), "b": th.Lasso()}, source),
         lambda source: th.search(th.Ridge(), {"alpha": [1.0, 2.0]}, source),
         lambda source: cross_val_score(th.Ridge(), source),
         lambda source: GridSearchCV(th.Ridge(), {"alpha": [1.0, 2.0]}).fit(source),

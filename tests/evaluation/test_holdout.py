@@ -276,7 +276,7 @@ X_FEW, Y_FEW = np.arange(40.0)[:, None], np.arange(40) % 2
         (lambda: hold_out(chosen="never"), "chosen='never'"),
         (lambda: hold_out(step=0), "step=0"),
         (lambda: th.HoldOut(X_FEW, X_FEW / 3), "0.333333 at row 1, which is not a class label"),
-        (lambda: th.HoldOut(X_FEW, np.where(Y_FEW, np.nan, 1.0)), "labels are missing"),
+        (lambda: th.HoldOut(X_FEW, np.where(Y_FEW, np.nan, 1.0)), "target of row . is missing"),
         (
             lambda: th.HoldOut(X_FEW, Y_FEW).error(th.Ridge().fit(X_FEW, Y_FEW)),
             "Ridge is a regressor",

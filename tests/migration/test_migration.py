@@ -195,8 +195,10 @@ def test_models_of_scikit_learn_made_earlier_are_pickled(patched):
     assert type(pickle.loads(pickle.dumps(again))) is sklearn.naive_bayes.GaussianNB
 
 
-def test_what_the_program_put_there_since_stays(patched, monkeypatch):
-    monkeypatch.setattr(sklearn.linear_model, "Lasso", int)
+def test_what_the_program_put_there_since_stays(monkeypatch):
+    monkeypatch.setattr(sklearn.linear_model, "Lasso", sklearn.linear_model.Lasso)  # put back later
+    th.patch_sklearn()
+    sklearn.linear_model.Lasso = int
     th.unpatch_sklearn()
     assert sklearn.linear_model.Lasso is int
 

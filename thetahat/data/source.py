@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from functools import reduce as fold
 from typing import Any, Protocol, TypeVar
 
@@ -254,7 +254,6 @@ class Source(ABC):
         )
 
 
-@cache
 def rows_per_block(n_features: int) -> int:
     """Rows in a block of about `BLOCK_BYTES` as float64; depends on the width alone.
 
