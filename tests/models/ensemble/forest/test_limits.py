@@ -189,6 +189,7 @@ def test_ctrl_c_keeps_the_trees_so_far():
     """In a process of its own: the signal goes to whoever runs the tests otherwise."""
     code = (
         "import os, signal, threading, numpy as np, thetahat as th\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored in the background
         "random = np.random.default_rng(0)\n"
         "X, y = random.standard_normal((2000, 10)), random.standard_normal(2000)\n"
         "model = th.RandomForestRegressor(n_estimators=100_000, random_state=0)\n"
