@@ -328,3 +328,11 @@ def test_folds_by_masks_are_folds_by_numbers():
 def test_refusals_say_what_to_do(options, message):
     with pytest.raises(th.errors.ThetahatError, match=message):
         th.evaluate(GaussianNB(), X, LABELS, **options)
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e150])
+def test_intervals_of_large_and_small_errors_are_those_of_others_in_their_unit(scale):
+    scoring = "neg_mean_absolute_error"
+    plain = th.evaluate(th.LinearRegression(), X, Y, scoring=scoring).intervals[scoring]
+    found = th.evaluate(th.LinearRegression(), X, scale * Y, scoring=scoring).intervals[scoring]
+    np.testing.assert_allclose([found.low, found.high], [scale * plain.low, scale * plain.high])

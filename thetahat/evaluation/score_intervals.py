@@ -136,7 +136,7 @@ def _of_rows(
         rows = 1 / float((design.weights**2).sum()) / effect
         interval = _of_share(scores, rows * _for_few(design, level), "wilson", level)
         return replace(interval, method=f"Wilson over {design.unit}")
-    if known == "roc_auc" and design.once and not design.alike(values.values):
+    if known == "roc_auc" and design.once and not design.alike(values):
         stretch = design.stretch(1.0) * design.design_effect(values.values)
         found = _of_area(fits, scores, y, level, stretch / _for_few(design, level))
         return replace(found, method=f"DeLong over {design.unit}")

@@ -206,9 +206,9 @@ def _explain(path: Path, dialect: Dialect, labels: Sequence[str], failure: str) 
     if ragged:
         row, expected, got, text = ragged.groups()
         return (
-            f"{path}: row {int(row) - before} has {got} fields, but {expected} are expected: "
-            f"{text[:80]!r}. Complete the row, quote fields that contain {dialect.delimiter!r}, or "
-            "pass another delimiter."
+            f"{path}: row {int(row) - before} has {got} field{'s' * (got != '1')}, but {expected} "
+            f"are expected: {text[:80]!r}. Complete the row, quote fields that contain "
+            f"{dialect.delimiter!r}, or pass another delimiter."
         )
     strange = re.search(r"column #(\d+): Row #(\d+): .*invalid value '(.*)'", failure, re.DOTALL)
     if strange and labels:

@@ -134,8 +134,11 @@ class Design:
     ) -> Studentised | None:
         """The mean score with its error; None where all units contribute alike."""
         sums = self.sums(found)
-        if sums.size < 2 or self.alike(found.values):
+        if sums.size < 2 or self.alike(found):
             return None
+        if not (size := float(np.abs(sums).max())) > 0:
+            return None
+        sums = sums / size  # powers of large scores would overflow
         squares = float(sums @ sums)
         variance = self.variance(sums) * self.stretch(1.0 if for_classes else FOR_TRAINING)
         degrees = max(1.0, min(self.n_units, sums.size) - 1)
@@ -144,17 +147,17 @@ class Design:
             fourth = float((sums**4).sum()) - squares**2 / sums.size
             degrees = max(1.0, min(degrees, 2 * squares**2 / fourth)) if fourth > 0 else degrees
         skewness = float((sums**3).sum() / squares**1.5)
-        trained = self.between_training(found.values)
+        trained = self.between_training(found.values / size)
         if trained > 0:
             whole = variance + trained
             parts = variance**2 / degrees + trained**2 / (self.n_folds - 1)
             skewness *= float((variance / whole) ** 1.5)
             variance, degrees = whole, whole**2 / parts
-        return Studentised(estimate, float(np.sqrt(variance)), skewness, degrees)
+        return Studentised(estimate, size * float(np.sqrt(variance)), skewness, degrees)
 
-    def alike(self, values: Array) -> bool:
-        """Whether all rows contribute the same."""
-        return are_alike(values, max(1.0, float(np.abs(values).max())))
+    def alike(self, found: RowValues) -> bool:
+        """Whether all rows contribute the same, up to rounding."""
+        return are_alike(found.values, found.size)
 
     def design_effect(self, values: Array) -> float:
         """How much larger the variance is than that of independent rows; at least 1."""
@@ -197,7 +200,7 @@ class Design:
         `reach` is the largest difference that the metric allows, and `rarest` the number of units
         that bounds it where no unit differs.
         """
-        difference = RowValues(a.values - b.values, a.blocked or b.blocked)
+        difference = a.minus(b)
         if known == "accuracy" and self.once:
             only_first = float(self.weights @ (difference.values > 0))
             only_second = float(self.weights @ (difference.values < 0))

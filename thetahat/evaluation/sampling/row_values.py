@@ -39,6 +39,18 @@ class RowValues:
     values: Array
     blocked: bool = False
     """Whether the rows of a block share one value, so that blocks are the units of sampling."""
+    made_of: float = 0.0
+    """The largest of the numbers whose differences the values are, which rounded them."""
+
+    @property
+    def size(self) -> float:
+        """The size of the numbers that the values were computed from."""
+        return max(self.made_of, float(np.abs(self.values).max()))
+
+    def minus(self, other: RowValues) -> RowValues:
+        """The differences to the values of another model."""
+        size = max(self.size, other.size)
+        return RowValues(self.values - other.values, self.blocked or other.blocked, size)
 
 
 def row_values(

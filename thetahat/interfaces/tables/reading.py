@@ -295,9 +295,9 @@ def _explained(path: str, dialect: Dialect | None) -> Iterator[None]:
         if ragged and dialect is not None:
             row, expected, got = ragged.groups()
             raise DataError(
-                f"{_called(path)}: line {row} has {got} fields, but {expected} are expected "
-                f"(fields are separated by {dialect.delimiter!r}). Correct the line, or set the "
-                "delimiter with --delimiter."
+                f"{_called(path)}: line {row} has {got} field{'s' * (got != '1')}, but {expected} "
+                f"are expected (fields are separated by {dialect.delimiter!r}). Correct the line, "
+                "or set the delimiter with --delimiter."
             ) from failure
         raise DataError(f"{_called(path)} cannot be read: {message}") from failure
 
