@@ -122,8 +122,8 @@ class Breaking:
         if inspect.isclass(value):
             broke = self._estimator if hasattr(value, "fit") else self._class
             broke(value)
-        elif isinstance(value, property):
-            setattr(holder, name.rpartition(".")[2], property(self._spoiling(value.fget)))
+        elif isinstance(value, property | functools.cached_property):
+            setattr(holder, name.rpartition(".")[2], property(self._spoiling(_getter(value))))
         elif callable(value):
             fits = name.rpartition(".")[2] in FITTING
             broken = self._misled(value) if fits else self._spoiling(value)
@@ -174,8 +174,8 @@ class Breaking:
                 continue
             if inspect.isfunction(found):
                 setattr(kind, name, self._spoiling(found))
-            elif isinstance(found, property):
-                setattr(kind, name, property(self._spoiling(found.fget)))
+            elif isinstance(found, property | functools.cached_property):
+                setattr(kind, name, property(self._spoiling(_getter(found))))
         if kind.__module__.split(".")[1] in ("evaluation", "theory") or not _has_methods(kind):
             self._fields(kind)
 
@@ -191,6 +191,10 @@ class Breaking:
             _spoiled_fields(instance)
 
         kind.__init__ = broken
+
+
+def _getter(found):
+    return found.fget if isinstance(found, property) else found.func
 
 
 def _members(kind):

@@ -181,8 +181,12 @@ from thetahat.models.linear.robust.theil_sen_regressor import TheilSenRegressor 
 from thetahat.models.linear.sparse.best_subset import BestSubset as BestSubset
 from thetahat.models.linear.sparse.elastic_net import ElasticNet as ElasticNet
 from thetahat.models.linear.sparse.elastic_net_cv import ElasticNetCV as ElasticNetCV
+from thetahat.models.linear.sparse.lars import Lars as Lars
+from thetahat.models.linear.sparse.lars_path import lars_path as lars_path
+from thetahat.models.linear.sparse.lars_path import lars_path_gram as lars_path_gram
 from thetahat.models.linear.sparse.lasso import Lasso as Lasso
 from thetahat.models.linear.sparse.lasso_cv import LassoCV as LassoCV
+from thetahat.models.linear.sparse.lasso_lars import LassoLars as LassoLars
 from thetahat.models.linear.sparse.lasso_path import enet_path as enet_path
 from thetahat.models.linear.sparse.lasso_path import lasso_path as lasso_path
 from thetahat.models.linear.sparse.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
@@ -356,8 +360,10 @@ __all__ = [
     "KernelRidge",
     "KernelRidgeCV",
     "LaplacianSVM",
+    "Lars",
     "Lasso",
     "LassoCV",
+    "LassoLars",
     "LatentDirichletAllocation",
     "LedoitWolf",
     "LinearCombination",
@@ -491,6 +497,8 @@ __all__ = [
     "johnson_lindenstrauss_min_dim",
     "kernels",
     "kneighbors_graph",
+    "lars_path",
+    "lars_path_gram",
     "lasso_path",
     "learning_curve",
     "ledoit_wolf",

@@ -269,6 +269,17 @@ def least_angles(
     most: int,
     coef: FloatArray,
 ) -> None: ...
+def least_angle_path(
+    matrix: FloatArray,
+    correlation: FloatArray,
+    by_columns: bool,
+    most_steps: int,
+    widest: int,
+    lowest: float,
+    lasso: bool,
+    positive: bool,
+    keep_path: bool,
+) -> tuple[FloatArray, FloatArray, FloatArray, int, int, int]: ...
 def exchange_columns(
     table: FloatArray,
     inside: FloatArray,

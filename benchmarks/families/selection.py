@@ -145,6 +145,26 @@ CASES = (
         slack=1e-6,
     ),
     Case(
+        "LassoLars 5000×100, alpha 0.02",
+        sparse_signal(5000, 100, 20),
+        rivals("LassoLars", alpha=0.02),
+        mean_squared_residual,
+        "mean squared residual",
+        bars=(Bar(SKLEARN, 1.0),),
+        # Both reach the exact minimum, whose residual this is.
+        slack=1e-6,
+    ),
+    Case(
+        "Lars 200×2000, 50 columns",
+        sparse_signal(200, 2000, 10),
+        rivals("Lars", n_nonzero_coefs=50),
+        mean_squared_residual,
+        "mean squared residual",
+        bars=(Bar(SKLEARN, 1.0),),
+        # The peer's path is another one after a coefficient has changed its sign.
+        slack=0.05,
+    ),
+    Case(
         f"DictionaryLearning 1797×64, {ATOMS} atoms, {ROUNDS} rounds",
         digits,
         {

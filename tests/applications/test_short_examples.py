@@ -14,12 +14,17 @@ def test_two_components_of_genomes_are_the_map(example):
     centred = genomes.z - genomes.z.mean(axis=0)
     assert LinearRegression().fit(centred, genomes.place).score(centred, genomes.place) > 0.98
     assert genomes.nearest > 0.95
+    peer = (genomes.X[:50] - genomes.model.mean_) @ genomes.model.components_.T
+    np.testing.assert_allclose(genomes.z[:50], peer, atol=1e-2)
 
 
 def test_news_are_grouped_by_story(example):
     news = example("news_and_customers")
     assert adjusted_rand_score(news.story, news.groups.labels_) > 0.98
     assert news.pure == pytest.approx(news.together.max(axis=1).sum() / 240)
+    for centre, label in zip(news.groups.cluster_centers_, range(4), strict=True):
+        members = news.X[news.groups.labels_ == label]
+        np.testing.assert_allclose(centre, np.asarray(members).mean(axis=0), atol=1e-8)
     for group, words in enumerate(news.top_words):
         story = list(news.STORIES.values())[news.together[group].argmax()].split()
         assert set(words) <= set(story)
@@ -42,6 +47,7 @@ def test_networks_have_the_true_connections(example):
     assert right >= 8
     assert total == 9
     assert stocks.is_separated("Google", "Intel", given="Apple")
+    np.testing.assert_allclose(networks.model.location_, networks.X.mean(axis=0), atol=1e-12)
 
 
 def test_hedge_nears_the_best_expert(example):

@@ -48,6 +48,7 @@ def test_no_order_of_the_messages_exceeds_the_bound(spam):
 
 def test_boosting_halves_the_error_of_a_tree(spam):
     tree, stumps, trees = spam.errors.values()
+    assert tree < 0.25
     assert stumps < 0.7 * tree
     assert trees < 0.9 * stumps
     peer = GradientBoostingClassifier(n_estimators=300, max_depth=None, max_leaf_nodes=5)

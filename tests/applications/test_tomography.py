@@ -54,6 +54,8 @@ def test_solutions_satisfy_their_normal_equations(ct):
     np.testing.assert_allclose(gram @ ct.ordinary, right, atol=1e-7)
     ridge = ct.ridge.coef_
     np.testing.assert_allclose(gram @ ridge + ct.ridge.alpha_ * ridge, right, atol=1e-7)
+    damped = th.Ridge(ct.ridge.alpha_, fit_intercept=False).fit(ct.X, ct.y)
+    np.testing.assert_allclose(damped.coef_, ridge, atol=1e-7)
 
 
 def test_damping_beats_ordinary_least_squares(ct):

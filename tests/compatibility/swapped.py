@@ -45,7 +45,7 @@ PACKAGES = (
     "svm",
     "tree",
 )
-FUNCTIONS = ("graphical_lasso",)
+FUNCTIONS = ("graphical_lasso", "lars_path", "lars_path_gram")
 """Functions that are replaced, too."""
 
 

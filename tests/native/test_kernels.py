@@ -144,6 +144,25 @@ def test_least_angles(most):
     np.testing.assert_allclose(coef, twin.least_angles(gram, c, most), atol=1e-10)
 
 
+@pytest.mark.parametrize("most", [1, 3, 7])
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_least_angle_path(most, by_columns):
+    X = np.random.default_rng(3).standard_normal((20, 7))
+    c, gram = X.T @ np.arange(20.0), X.T @ X
+    matrix = np.ascontiguousarray(X.T) if by_columns else gram
+    largest, coefs, active, steps, dependent, end = _native.least_angle_path(
+        matrix, c, by_columns, most, 7, 0.0, False, False, True
+    )
+    expected = [twin.least_angles(gram, c[None], k)[0] for k in range(most + 1)]
+    np.testing.assert_allclose(coefs, expected, atol=1e-10)
+    slopes = np.abs(c - coefs @ gram).max(axis=1)
+    np.testing.assert_allclose(largest, slopes, atol=1e-9)
+    assert (steps, dependent, end) == (most, 0, 0 if most == 7 else 1)
+    assert len(active) == most
+    last = _native.least_angle_path(matrix, c, by_columns, most, 7, 0.0, False, False, False)
+    np.testing.assert_array_equal(last[1], coefs[-1:])
+
+
 @pytest.mark.parametrize("budget", [1, 3, 10**6])
 @pytest.mark.parametrize("largest", [1, 4, 9])
 def test_best_subsets(budget, largest):
@@ -589,6 +608,10 @@ def test_wrong_sizes_are_refused_by_the_sparse_kernels():
         _native.sparse_codes(gram, 1.0, False, c, np.zeros((2, 2)), 0.0, 1, one)
     with pytest.raises(ValueError, match="more steps"):
         _native.least_angles(gram, c, 3, out)
+    with pytest.raises(ValueError, match="a row for each entry"):
+        _native.least_angle_path(gram, np.zeros(3), False, 1, 1, 0.0, False, False, True)
+    with pytest.raises(ValueError, match="no more active columns"):
+        _native.least_angle_path(gram, np.zeros(2), False, 1, 3, 0.0, False, False, True)
     cursor, best = np.zeros(3, dtype=np.int64), np.zeros(2)
     members = np.zeros((2, 1), dtype=np.int64)
     with pytest.raises(ValueError, match="between 1"):

@@ -84,6 +84,20 @@ def test_embedded_rows_are_clustered(embedding, clusterer):
         assert adjusted_rand_score(y, plain) < 0.5
 
 
+def test_embedded_rows_keep_their_distances_and_centres_are_means():
+    X, _ = far_groups()
+    z = th.PCA(30).fit(X).transform(X)
+    distance = np.linalg.norm(X[:, None] - X, axis=2)
+    np.testing.assert_allclose(np.linalg.norm(z[:, None] - z, axis=2), distance, atol=1e-8)
+    rows, _ = spiral()
+    line = Isomap(n_neighbors=5, n_components=1).fit(rows).transform(rows)
+    peer = sklearn.manifold.Isomap(n_neighbors=5, n_components=1).fit(rows).transform(rows)
+    np.testing.assert_allclose(np.abs(line), np.abs(peer), atol=1e-6)
+    found = th.KMeans(3, n_init=2, random_state=0).fit(z)
+    means = [z[found.labels_ == k].mean(axis=0) for k in range(3)]
+    np.testing.assert_allclose(found.cluster_centers_, means, atol=1e-8)
+
+
 def test_kernel_pca_of_graph_weights_is_spectral_clustering():
     """Eigenvectors of D^{−1/2}WD^{−1/2} with the largest values are those of the Laplacian."""
     X, _ = moons()

@@ -93,6 +93,8 @@ def test_hinge_loss_is_the_support_vector_machine():
     peer = SVC(C=1 / (N * ALPHA), gamma=0.5, tol=1e-9).fit(X, LABELS)
     np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=1e-4)
     np.testing.assert_array_equal(model.support_, np.sort(peer.support_))
+    machine = th.SVC(C=1 / (N * ALPHA), gamma=0.5, tol=1e-9).fit(X, LABELS)
+    np.testing.assert_allclose(machine.decision_function(X), peer.decision_function(X), atol=1e-4)
     # Dense against sparse coefficients: logistic regression keeps every row.
     dense = th.KernelModel("logistic", RBF, alpha=ALPHA).fit(X, LABELS)
     assert len(model.support_) < N / 2 < len(dense.support_)

@@ -152,6 +152,8 @@ def test_settings_can_be_searched_and_cloned():
     model = th.KNeighborsClassifier(algorithm=th.ApproximateSearch())
     model.set_params(algorithm__recall=0.8)
     assert model.algorithm == th.ApproximateSearch(recall=0.8)
+    assert model.get_params()["algorithm__recall"] == 0.8
+    assert model.algorithm.n_links == 32
 
 
 def test_saved_models_have_the_same_neighbours(tmp_path):

@@ -90,8 +90,9 @@ def test_time_limits_keep_the_last_round():
     assert model.score(X, KIND) > 0.5
 
 
-def test_progress_is_printed_when_asked_for(capsys):
-    th.SelfTrainingClassifier(verbose=True).fit(X, PARTIAL)
+@pytest.mark.parametrize("verbose", [True, 1, 2])
+def test_progress_is_printed_when_asked_for(verbose, capsys):
+    th.SelfTrainingClassifier(verbose=verbose).fit(X, PARTIAL)
     assert capsys.readouterr().out.startswith("End of iteration 1, added ")
 
 

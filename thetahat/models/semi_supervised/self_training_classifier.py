@@ -72,8 +72,8 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
         Number of predictions accepted per iteration, with ``criterion="k_best"``.
     max_iter : int or None, default=10
         Maximum number of iterations. None iterates until no more labels are accepted.
-    verbose : bool, default=False
-        If True, print the number of labels that each iteration adds.
+    verbose : bool or int, default=False
+        If True or 1 or more, print the number of labels that each iteration adds.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
     criterion: str = "threshold"
     k_best: int = 10
     max_iter: int | None = 10
-    verbose: bool = False
+    verbose: bool | int = False
 
     _streams = False
     _may_make_no_round = True
@@ -117,7 +117,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
         "criterion": one_of("threshold", "k_best"),
         "k_best": whole(1),
         "max_iter": none | whole(0),
-        "verbose": boolean,
+        "verbose": boolean | whole(0),
     }
 
     @classmethod

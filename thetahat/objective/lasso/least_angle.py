@@ -1,0 +1,188 @@
+"""Least angle regression: paths of coefficients that are linear between their nodes.
+
+All columns in use have the same absolute correlation with the residual, n·α at penalty α. On the
+path of the lasso, a column leaves where its coefficient becomes 0, and the nodes are exact minima
+of ½‖y − Xβ‖²/n + α‖β‖₁. The steps are those of native/sparse/least_angle_walk.hpp, on the Gram
+matrix or, for many columns, on the columns themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.data.summaries.moments import means, moments
+from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
+from thetahat.mathematics.optimizers.solution import Outcome
+
+LARGEST_GRAM = 5000
+"""Columns up to which the Gram matrix is formed."""
+SMALL_GRAM = 200
+"""Columns up to which the Gram matrix is formed for fewer rows, too."""
+OUTCOMES = (Outcome.EXACT, Outcome.STEPS_EXHAUSTED, Outcome.STALLED)
+
+
+@dataclass(frozen=True)
+class PathRules:
+    """Where a path ends, and whether it is that of the lasso."""
+
+    lasso: bool = False
+    positive: bool = False
+    max_iter: float = 500
+    alpha_min: float = 0.0
+    keep_path: bool = True
+
+
+@dataclass(frozen=True)
+class LeastAnglePath:
+    """The nodes of a path; only the last one without ``keep_path``."""
+
+    alphas: Array
+    coefs: Array
+    """β at each node, (nodes, d)."""
+    active: list[int]
+    steps: int
+    dependent: int
+    """Number of columns that were left out because they depend linearly on others."""
+    outcome: Outcome
+
+    def at(self, alphas: Array) -> Array:
+        """β at other penalties, (len(alphas), d): linear between nodes, constant outside."""
+        if len(self.alphas) == 1:
+            return np.repeat(self.coefs, len(alphas), axis=0)
+        place = np.clip(
+            np.searchsorted(-self.alphas, -alphas, side="right") - 1, 0, len(self.alphas) - 2
+        )
+        upper, lower = self.alphas[place], self.alphas[place + 1]
+        gap = np.where(upper > lower, upper - lower, 1.0)
+        share = np.clip((upper - alphas) / gap, 0.0, 1.0)[:, None]
+        found: Array = (1.0 - share) * self.coefs[place] + share * self.coefs[place + 1]
+        return found
+
+
+@dataclass(frozen=True)
+class LeastAngleProblem:
+    """Xᵀy of each target, and XᵀX or the centred columns of X, in units near the data's size."""
+
+    matrix: Array
+    by_columns: bool
+    correlation: Array
+    total: float
+    n_rows: int
+    x_mean: Array
+    y_mean: Array
+    x_unit: float = 1.0
+    y_unit: float = 1.0
+    reason: str = ""
+
+    @property
+    def n_targets(self) -> int:
+        return len(self.correlation)
+
+    def path(self, rules: PathRules, target: int = 0) -> LeastAnglePath:
+        d = self.correlation.shape[1]
+        unit = self.x_unit * self.y_unit  # of correlations
+        # Far more steps than a path has, where there is no limit.
+        most = int(min(rules.max_iter, 100 * (d + 10)))
+        largest, coefs, active, steps, dependent, end = _native.least_angle_path(
+            self.matrix,
+            self.correlation[target],
+            self.by_columns,
+            most,
+            min(d, self.n_rows, most),
+            rules.alpha_min * self.total / unit,
+            rules.lasso,
+            rules.positive,
+            rules.keep_path,
+        )
+        return LeastAnglePath(
+            alphas=largest * (unit / self.total),
+            coefs=coefs * (self.y_unit / self.x_unit),
+            active=active.tolist(),
+            steps=steps,
+            dependent=dependent,
+            outcome=OUTCOMES[end],
+        )
+
+
+def least_angle_problem(source: Source, *, intercept: bool, precompute: Any) -> LeastAngleProblem:
+    """What the path needs of the rows: one pass for the Gram matrix, or a copy of the columns."""
+    if not isinstance(source, InMemory):
+        return _by_gram(source, intercept, "reading rows block by block: one pass for XᵀX")
+    n, d = source.n_rows, source.n_features
+    if isinstance(precompute, str) or precompute is None:
+        if d <= min(n, LARGEST_GRAM) or d <= SMALL_GRAM:
+            return _by_gram(source, intercept, f"the {d} × {d} Gram matrix is small")
+        return _by_columns(source, intercept, f"{d} columns and {n} rows: no Gram matrix")
+    given = not isinstance(precompute, bool | np.bool_) or bool(precompute)
+    if given:
+        return _by_gram(source, intercept, "precompute asks for the Gram matrix")
+    return _by_columns(source, intercept, "precompute=False: no Gram matrix")
+
+
+def _by_gram(source: Source, intercept: bool, reason: str) -> LeastAngleProblem:
+    d = source.n_features
+    require_memory(
+        3 * 8 * d**2,
+        f"The Gram matrix of {d} columns",
+        "Use precompute=False, which needs none for rows in memory.",
+    )
+    about = moments(source)
+    about = about if intercept else about.about_zero()
+    about.require_squares()
+    # One unit for all columns of X, because the path depends on their relative sizes.
+    x_unit, y_unit = float(about.unit[:d].max()), float(about.unit[d:].max())
+    unit = about.unit / np.repeat([x_unit, y_unit], [d, len(about.unit) - d])
+    scatter = about.scatter * unit * unit[:, None]
+    return LeastAngleProblem(
+        matrix=np.ascontiguousarray(scatter[:d, :d]),
+        by_columns=False,
+        correlation=np.ascontiguousarray(scatter[d:, :d]),
+        total=about.weight,
+        n_rows=source.n_rows,
+        x_mean=about.x_mean,
+        y_mean=about.y_mean,
+        x_unit=x_unit,
+        y_unit=y_unit,
+        reason=reason,
+    )
+
+
+def _by_columns(source: InMemory, intercept: bool, reason: str) -> LeastAngleProblem:
+    source.require_finite()
+    n, d = source.n_rows, source.n_features
+    require_memory(2 * 8 * n * d, f"A copy of {n} × {d} numbers", "Use fewer columns.")
+    about = means(source)
+    X: Any = source.X
+    dense = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)
+    y = np.asarray(source.y, dtype=np.float64).reshape(n, -1)
+    centre = about.mean if intercept else np.zeros(d + y.shape[1])
+    root = np.ones(n) if source.weight is None else np.sqrt(source.weight)
+    columns = np.ascontiguousarray(((dense - centre[:d]) * root[:, None]).T)
+    y = (y - centre[d:]) * root[:, None]
+    x_unit, y_unit = _unit(columns), _unit(y)
+    columns /= x_unit
+    return LeastAngleProblem(
+        matrix=columns,
+        by_columns=True,
+        correlation=np.ascontiguousarray((columns @ (y / y_unit)).T),
+        total=about.weight,
+        n_rows=n,
+        x_mean=centre[:d],
+        y_mean=centre[d:],
+        x_unit=x_unit,
+        y_unit=y_unit,
+        reason=reason,
+    )
+
+
+def _unit(numbers: Array) -> float:
+    """A power of two near the largest absolute value; 1 if all are 0."""
+    largest = float(np.abs(numbers).max(initial=0.0))
+    return float(np.ldexp(1.0, np.frexp(largest)[1])) if largest > 0 else 1.0
