@@ -75,6 +75,11 @@ class Side:
         """Number of entries that are stored."""
         return int(self.X.nnz) if self.is_sparse else int(self.X.size)
 
+    @cached_property
+    def pieces(self) -> dict[int, list[tuple[slice, Matrix]]]:
+        """The rows of each piece, as views, by the number of pieces."""
+        return {}
+
     def each(self, work: Callable[[int, slice, Matrix], None], k: int, fewest: int = 1) -> int:
         """Call ``work(number, rows, X[rows])`` for each piece, on several threads.
 
@@ -86,11 +91,12 @@ class Side:
             with one_blas_thread():
                 work(0, slice(0, n), self.X)
             return count
-        bounds = [n * i // count for i in range(count + 1)]
+        if count not in self.pieces:
+            cuts = [slice(n * i // count, n * (i + 1) // count) for i in range(count)]
+            self.pieces[count] = [(rows, _rows_of(self.X, rows)) for rows in cuts]
 
         def one(number: int) -> None:
-            rows = slice(bounds[number], bounds[number + 1])
-            work(number, rows, self.X[rows])
+            work(number, *self.pieces[count][number])
 
         parallel_for(one, range(count), cost)
         return count
@@ -188,6 +194,16 @@ class Side:
             value += float(factor.sum(axis=0, dtype=np.float64) @ sums)
             value -= float(self.X.sum(dtype=np.float64))
         return Parts(numerator, denominator, value)
+
+
+def _rows_of(X: Matrix, rows: slice) -> Matrix:
+    """X[rows] without a copy of the entries, also for sparse rows in CSR form."""
+    if isinstance(X, np.ndarray):
+        return X[rows]
+    bounds = X.indptr[rows.start : rows.stop + 1]
+    stored = slice(bounds[0], bounds[-1])
+    parts = X.data[stored], X.indices[stored], bounds - bounds[0]
+    return type(X)(parts, shape=(rows.stop - rows.start, X.shape[1]))
 
 
 def _row_products(X: Matrix, other: Array, found: Array) -> None:
