@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.source import Block
 from thetahat.foundation.threads import one_blas_thread, parallel_for
 from thetahat.foundation.types import Array, Matrix
 
@@ -93,7 +94,7 @@ class Side:
             return count
         if count not in self.pieces:
             cuts = [slice(n * i // count, n * (i + 1) // count) for i in range(count)]
-            self.pieces[count] = [(rows, _rows_of(self.X, rows)) for rows in cuts]
+            self.pieces[count] = [(rows, Block(X=self.X).take(rows).X) for rows in cuts]
 
         def one(number: int) -> None:
             work(number, *self.pieces[count][number])
@@ -194,16 +195,6 @@ class Side:
             value += float(factor.sum(axis=0, dtype=np.float64) @ sums)
             value -= float(self.X.sum(dtype=np.float64))
         return Parts(numerator, denominator, value)
-
-
-def _rows_of(X: Matrix, rows: slice) -> Matrix:
-    """X[rows] without a copy of the entries, also for sparse rows in CSR form."""
-    if isinstance(X, np.ndarray):
-        return X[rows]
-    bounds = X.indptr[rows.start : rows.stop + 1]
-    stored = slice(bounds[0], bounds[-1])
-    parts = X.data[stored], X.indices[stored], bounds - bounds[0]
-    return type(X)(parts, shape=(rows.stop - rows.start, X.shape[1]))
 
 
 def _row_products(X: Matrix, other: Array, found: Array) -> None:
