@@ -200,6 +200,8 @@ class Side:
 def _row_products(X: Matrix, other: Array, found: Array) -> None:
     if isinstance(X, np.ndarray) and X.flags.c_contiguous:
         _native.row_products(X, other, found)
+    elif not isinstance(X, np.ndarray) and other.dtype == np.float64:
+        _native.sparse_products(X.data, X.indices, X.indptr, other, found)
     else:
         found[...] = X @ other
 
