@@ -34,6 +34,7 @@ FAMILIES = (
     "coverage",
     "conformal",
     "factors",
+    "principal",
     "nonnegative",
     "adaboost",
     "tree",

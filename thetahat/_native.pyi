@@ -1293,6 +1293,13 @@ def sparse_normal_product(
     back: FloatArray,
     total: FloatArray,
 ) -> None: ...
+def sparse_products(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    vectors: FloatArray,
+    out: FloatArray,
+) -> None: ...
 def swept_products(
     x: FloatArray,
     right: FloatArray,

@@ -1,4 +1,7 @@
-// XᵀW(XQ − 1sᵀ) of compressed sparse rows, row by row: z = Qᵀx − s, then back += w·x·zᵀ.
+// Products of compressed sparse rows with a factor Q of few columns, in registers, row by row:
+//
+//     sparse_products         XQ
+//     sparse_normal_product   XᵀW(XQ − 1sᵀ): z = Qᵀx − s, then back += w·x·zᵀ
 //
 // Both products of a row follow each other, so that X is read once and needs no transpose. Rows are
 // added in order by one thread; the caller distributes blocks of rows over threads.
@@ -98,21 +101,13 @@ void all_columns(const Step &step, const Entries<T, Index> &row, double *z, std:
             step.one(row, s, z);
 }
 
-// `total` becomes Σ w·z.
-template <typename T, typename Index>
-void sparse_normal_product(Vector<const T> data, Vector<const Index> indices,
-                           Vector<const Index> indptr, Vector<const double> weight,
-                           Matrix<const double> vectors, Vector<const double> shift,
-                           Matrix<double> back, Vector<double> total) {
-    const std::size_t d = vectors.shape(0), k = vectors.shape(1), stored = data.shape(0);
+// Compressed rows of d columns whose entries are where they say.
+template <typename Index>
+void require_entries(const Vector<const Index> &indices, const Vector<const Index> &indptr,
+                     std::size_t stored, std::size_t d) {
     require(indptr.shape(0) >= 1, "indptr must have one entry more than there are rows");
     require(indices.shape(0) == stored, "indices and data must have the same length");
     const std::size_t n = indptr.shape(0) - 1;
-    require(weight.shape(0) == 0 || weight.shape(0) == n,
-            "weight must be empty or have one entry per row");
-    require(shift.shape(0) == k && total.shape(0) == k, "shift and total need k entries");
-    require(back.shape(0) == d && back.shape(1) == k, "back must have the shape of the vectors");
-    const T *value = data.data();
     const Index *column = indices.data(), *bound = indptr.data();
     require(bound[0] >= 0 && static_cast<std::size_t>(bound[n]) <= stored,
             "indptr points past the stored entries");
@@ -121,6 +116,41 @@ void sparse_normal_product(Vector<const T> data, Vector<const Index> indices,
     for (Index e = bound[0]; e < bound[n]; ++e)
         require(column[e] >= 0 && static_cast<std::size_t>(column[e]) < d,
                 "a column index is out of range");
+}
+
+template <typename T, typename Index>
+void sparse_products(Vector<const T> data, Vector<const Index> indices, Vector<const Index> indptr,
+                     Matrix<const double> vectors, Matrix<double> out) {
+    const std::size_t d = vectors.shape(0), k = vectors.shape(1);
+    require_entries(indices, indptr, data.shape(0), d);
+    const std::size_t n = indptr.shape(0) - 1;
+    require(out.shape(0) == n && out.shape(1) == k, "out needs one row per row and k columns");
+    const Index *bound = indptr.data();
+
+    nb::gil_scoped_release unlocked;
+    std::fill_n(out.data(), n * k, 0.0);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Entries<T, Index> row{data.data() + bound[i], indices.data() + bound[i],
+                                    static_cast<std::size_t>(bound[i + 1] - bound[i]), k};
+        all_columns(AddImage{vectors.data()}, row, out.data() + i * k);
+    }
+}
+
+// `total` becomes Σ w·z.
+template <typename T, typename Index>
+void sparse_normal_product(Vector<const T> data, Vector<const Index> indices,
+                           Vector<const Index> indptr, Vector<const double> weight,
+                           Matrix<const double> vectors, Vector<const double> shift,
+                           Matrix<double> back, Vector<double> total) {
+    const std::size_t d = vectors.shape(0), k = vectors.shape(1), stored = data.shape(0);
+    require_entries(indices, indptr, stored, d);
+    const std::size_t n = indptr.shape(0) - 1;
+    require(weight.shape(0) == 0 || weight.shape(0) == n,
+            "weight must be empty or have one entry per row");
+    require(shift.shape(0) == k && total.shape(0) == k, "shift and total need k entries");
+    require(back.shape(0) == d && back.shape(1) == k, "back must have the shape of the vectors");
+    const T *value = data.data();
+    const Index *column = indices.data(), *bound = indptr.data();
 
     nb::gil_scoped_release unlocked;
     std::vector<double> z(k);
@@ -149,6 +179,8 @@ void sparse_normal_product(Vector<const T> data, Vector<const Index> indices,
 
 template <typename T, typename Index> void bind(nb::module_ &module) {
     const auto array = [](const char *name) { return nb::arg(name).noconvert(); };
+    module.def("sparse_products", &sparse_products<T, Index>, array("data"), array("indices"),
+               array("indptr"), array("vectors"), array("out"));
     module.def("sparse_normal_product", &sparse_normal_product<T, Index>, array("data"),
                array("indices"), array("indptr"), nb::arg("weight"), array("vectors"),
                array("shift"), array("back"), array("total"));

@@ -44,28 +44,25 @@ void pull_rectified(Matrix<const T> x, Matrix<T> slope, Vector<T> sums, double l
     require(slope.shape(0) == n && slope.shape(1) == k && sums.shape(0) == k,
             "slope must have the shape of x, and sums one entry per column");
     const T *outputs = x.data();
-    T *slopes = slope.data(), *sum = sums.data();
+    T *slopes = slope.data(), *__restrict sum = sums.data();
     const T below = static_cast<T>(leak);
-    constexpr std::size_t tile = 128 / sizeof(T); // columns whose sums stay in registers
 
     nb::gil_scoped_release unlocked;
-    const auto pull = [=](std::size_t first, std::size_t count) {
-        T total[tile] = {};
-        for (std::size_t i = 0; i < n; ++i) {
+    std::fill_n(sum, k, T(0));
+    constexpr std::size_t tile = 64;
+    T factor[tile]; // apart from the product, so that compilers vectorise both loops
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t first = 0; first < k; first += tile) {
+            const std::size_t count = std::min(tile, k - first);
             const T *__restrict out = outputs + i * k + first;
             T *__restrict pulled = slopes + i * k + first;
+            for (std::size_t j = 0; j < count; ++j)
+                factor[j] = out[j] > T(0) ? T(1) : below;
             for (std::size_t j = 0; j < count; ++j) {
-                pulled[j] *= out[j] > T(0) ? T(1) : below;
-                total[j] += pulled[j];
+                pulled[j] *= factor[j];
+                sum[first + j] += pulled[j];
             }
         }
-        std::copy_n(total, count, sum + first);
-    };
-    std::size_t first = 0;
-    for (; first + tile <= k; first += tile)
-        pull(first, tile);
-    if (first < k)
-        pull(first, k - first);
 }
 
 template <typename T>

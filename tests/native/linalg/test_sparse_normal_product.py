@@ -1,4 +1,4 @@
-"""Products with XᵀX of sparse rows beside NumPy's."""
+"""Products with X and XᵀX of sparse rows beside NumPy's."""
 
 import numpy as np
 import pytest
@@ -16,6 +16,9 @@ def test_product(d, k, dtype, index):
     X[3] = 0.0
     stored, Q, shift = sp.csr_array(X), rng.standard_normal((d, k)), rng.standard_normal(k)
     parts = stored.data, stored.indices.astype(index), stored.indptr.astype(index)
+    found = np.full((20, k), np.nan)
+    _native.sparse_products(*parts, Q, found)
+    np.testing.assert_allclose(found, X @ Q, rtol=1e-9, atol=1e-9)
     for weight in (np.empty(0), rng.random(20)):
         back, total = np.full((d, k), np.nan), np.full(k, np.nan)
         _native.sparse_normal_product(*parts, weight, Q, shift, back, total)
@@ -35,3 +38,6 @@ def test_wrong_shapes_are_refused():
     ):
         with pytest.raises(ValueError, match=r"must|need|out of range"):
             _native.sparse_normal_product(*parts, *given)
+    for of, out in ((Q, np.empty((2, 2))), (Q, np.empty((3, 1))), (Q[:2], np.empty((3, 2)))):
+        with pytest.raises(ValueError, match=r"needs|out of range"):
+            _native.sparse_products(*parts, of, out)

@@ -7,7 +7,7 @@ from tests.reference import dense_pass as plain
 from thetahat import _native
 
 PRECISIONS = pytest.mark.parametrize(("dtype", "error"), [(np.float64, 1e-12), (np.float32, 1e-4)])
-SHAPES = pytest.mark.parametrize("shape", [(1, 1), (7, 33), (50, 64), (3, 0), (0, 5)])
+SHAPES = pytest.mark.parametrize("shape", [(1, 1), (7, 33), (50, 64), (20, 150), (3, 0), (0, 5)])
 
 
 def drawn(shape, dtype, seed=0):

@@ -30,6 +30,8 @@ def floating(z: Array) -> tuple[Any, Array]:
 def aligned(y: Array, z: Array) -> tuple[Any, Array, Array]:
     """The common namespace, and y and z as arrays of z's dtype."""
     xp, z = floating(z)
+    if type(y) is np.ndarray is type(z):  # a fast path for small batches
+        return xp, y.astype(z.dtype, copy=False), z
     if not is_array_api_obj(y):
         y = xp.asarray(y, dtype=z.dtype, device=device(z))
     # The namespace of z comes first: it traces derivatives, also where y is a plain array.

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.source import Block
 from thetahat.foundation.threads import one_blas_thread, parallel_for
 from thetahat.foundation.types import Array, Matrix
 
@@ -75,6 +76,11 @@ class Side:
         """Number of entries that are stored."""
         return int(self.X.nnz) if self.is_sparse else int(self.X.size)
 
+    @cached_property
+    def pieces(self) -> dict[int, list[tuple[slice, Matrix]]]:
+        """The rows of each piece, as views, by the number of pieces."""
+        return {}
+
     def each(self, work: Callable[[int, slice, Matrix], None], k: int, fewest: int = 1) -> int:
         """Call ``work(number, rows, X[rows])`` for each piece, on several threads.
 
@@ -86,11 +92,12 @@ class Side:
             with one_blas_thread():
                 work(0, slice(0, n), self.X)
             return count
-        bounds = [n * i // count for i in range(count + 1)]
+        if count not in self.pieces:
+            cuts = [slice(n * i // count, n * (i + 1) // count) for i in range(count)]
+            self.pieces[count] = [(rows, Block(X=self.X).take(rows).X) for rows in cuts]
 
         def one(number: int) -> None:
-            rows = slice(bounds[number], bounds[number + 1])
-            work(number, rows, self.X[rows])
+            work(number, *self.pieces[count][number])
 
         parallel_for(one, range(count), cost)
         return count
@@ -193,6 +200,8 @@ class Side:
 def _row_products(X: Matrix, other: Array, found: Array) -> None:
     if isinstance(X, np.ndarray) and X.flags.c_contiguous:
         _native.row_products(X, other, found)
+    elif not isinstance(X, np.ndarray) and other.dtype == np.float64:
+        _native.sparse_products(X.data, X.indices, X.indptr, other, found)
     else:
         found[...] = X @ other
 

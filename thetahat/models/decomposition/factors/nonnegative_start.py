@@ -78,7 +78,7 @@ def _spectrum(source: InMemory, k: int, random_state: RandomState) -> Spectrum:
         return full_spectrum(source, centre=False).leading(k)
     if d <= FEW_COLUMNS:
         return covariance_spectrum(source, centre=False).leading(k)
-    return randomized_spectrum(source, k, centre=False, n_iter=4, rng=start_generator(random_state))
+    return randomized_spectrum(source, k, centre=False, n_iter=2, rng=start_generator(random_state))
 
 
 def given_start(value: Any, shape: tuple[int, int], name: str, who: str) -> Array:

@@ -23,6 +23,10 @@ SWEEP_COST = 2.5
 """How much longer a multiplication takes in a sweep than in a product."""
 ENOUGH = 0.01
 """Sweeps of a row end when one decreases the objective by less than this share of the first."""
+FIRST_MOMENTUM, MOST_MOMENTUM = 0.1, 2.0
+"""How much of its last change H is extrapolated by, at first and at most."""
+LONGER, SHORTER = 1.4, 2.0
+"""The extrapolation is multiplied by the one after a decrease, divided by the other otherwise."""
 ROUNDING = 2e-14
 """Rounding errors of a sum of squares, as a share of the sum."""
 CHECKED_EVERY = 10
@@ -44,6 +48,17 @@ def _with_ridge(gram: Array, penalty: Penalty) -> Array:
 
 def _less(cross: Array, penalty: Penalty) -> Array:
     return cross - cross.dtype.type(penalty.l1) if penalty.l1 else cross
+
+
+def _extrapolated(factor: Array, last: Array, momentum: float) -> Array:
+    """factor + momentum·(factor − last), cut off at 0, with the lengths of the columns of factor.
+
+    The weights of the other factor fit these lengths.
+    """
+    ahead = np.maximum(factor + factor.dtype.type(momentum) * (factor - last), 0.0)
+    length, own = np.linalg.norm(ahead, axis=0), np.linalg.norm(factor, axis=0)
+    scale = np.divide(own, length, out=np.zeros_like(own), where=length > 0)
+    return np.where(length > 0, ahead * scale, factor)
 
 
 def best_rows(X: Any, H: Array, penalty: Penalty, start: Array, sweeps: int, tol: float) -> Array:
@@ -111,7 +126,9 @@ class CoordinateSteps(Method):
     """Coordinate descent on W with H fixed, then on H with W fixed; for the squared loss.
 
     A product with X costs more than a sweep over the coordinates, so that several sweeps are made
-    per product.
+    per product. An iteration begins at H + β(H − H₀) with the H₀ before the last one, cut off at 0,
+    as in extrapolated HALS (Ang and Gillis, 2019). If that does not lower the objective, it is
+    done again with β = 0, so that the objective never rises.
     """
 
     rng: np.random.Generator | None = None
@@ -126,31 +143,46 @@ class CoordinateSteps(Method):
             gram = Ht.T @ Ht
             value = problem.square_value(W, problem.rows.times(Ht), gram, W.T @ W)
         value += problem.penalties(W, Ht)
-        return State(theta, value, math.inf, {"gram": gram, "first": None})
+        return State(
+            theta, value, math.inf, {"gram": gram, "first": None, "last": None, "momentum": 0.0}
+        )
 
     def advance(self, problem: NonnegativeFactors, state: State) -> State:
-        theta = state.theta.copy()
+        in_double, momentum = state.theta.dtype == np.float64, state.memory["momentum"]
+        least = ROUNDING * problem.square if in_double else 0.0
+        after = self._step(problem, state, momentum)
+        if momentum and not state.value - after.value > least:
+            after = self._step(problem, state, 0.0)
+            after.memory["momentum"] = momentum / SHORTER
+        elif state.memory["last"] is not None:
+            after.memory["momentum"] = min(MOST_MOMENTUM, max(momentum, FIRST_MOMENTUM) * LONGER)
+        after.stalled = in_double and state.value - after.value <= least
+        return after
+
+    def _step(self, problem: NonnegativeFactors, state: State, momentum: float) -> State:
+        """Sweeps of W, then of H, from H plus a multiple of its last change."""
+        theta, memory = state.theta.copy(), state.memory
         W, Ht = problem.split(theta)
-        gram = _with_ridge(state.memory["gram"], problem.left)
-        order, sweeps = self._order(problem.k), _sweeps(problem.rows, W)
+        gram, last = memory["gram"], Ht.copy()
         with one_blas_thread():
-            violation, cross = problem.sweep_left(W, Ht, gram, order, sweeps, ENOUGH)
+            if momentum:
+                Ht[...] = _extrapolated(Ht, memory["last"], momentum)
+                gram = Ht.T @ Ht
+            gram, order = _with_ridge(gram, problem.left), self._order(problem.k)
+            violation, cross = problem.sweep_left(
+                W, Ht, gram, order, _sweeps(problem.rows, W), ENOUGH
+            )
             left = W.T @ W
             gram, order = _with_ridge(left, problem.right), self._order(problem.k)
-            sweeps = _sweeps(problem.columns, Ht)
             violation += problem.columns.sweep(
-                gram, _less(cross, problem.right), order, sweeps, ENOUGH, Ht
+                gram, _less(cross, problem.right), order, _sweeps(problem.columns, Ht), ENOUGH, Ht
             )
             gram = Ht.T @ Ht
             value = problem.square_value(Ht, cross, gram, left) + problem.penalties(W, Ht)
-        first = state.memory["first"]
-        first = violation if first is None else first
+        first = violation if memory["first"] is None else memory["first"]
         gap = violation / first if first > 0 else 0.0
-        after = State(theta, value, gap, {"gram": gram, "first": first})
-        # The value is a difference of sums of this size, whose rounding errors hide less.
-        if theta.dtype == np.float64:
-            after.stalled = state.value - after.value <= ROUNDING * problem.square
-        return after
+        after = {"gram": gram, "first": first, "last": last, "momentum": momentum}
+        return State(theta, value, gap, after)
 
     def _order(self, k: int) -> Array:
         return np.arange(k) if self.rng is None else self.rng.permutation(k)

@@ -24,9 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Source
 from thetahat.data.summaries.moments import (
     SMALLEST_ROOT,
     Moments,
@@ -37,8 +36,13 @@ from thetahat.data.summaries.moments import (
 from thetahat.foundation.products import product
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread, ordered_map, scipy_linalg
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array
 from thetahat.mathematics.lowrank.decompositions import with_fixed_signs
+from thetahat.models.decomposition.principal.scatter_operator import (
+    ScatterOperator,
+    Sum,
+    scatter_operator,
+)
 
 FEW_COLUMNS = 1000
 """A covariance of so many columns or fewer is cheap beside a pass over many more rows."""
@@ -48,6 +52,10 @@ FEW_VALUES = 4
 """Up to one eigenvalue in so many, they are computed alone."""
 LEAST_SHARE = 1e-8
 """Eigenvalues of products of rows below this share of the largest have lost half their digits."""
+EIGENVALUE_COST = 4
+"""Eigenvalues of a d × d matrix take as long as this many times d³ multiplications of a product."""
+LANCZOS_VECTORS = 40
+"""Vectors that Lanczos iterations hold at least; with more, fewer products are needed."""
 SMALL = 500
 """All singular values of a matrix with at most so many rows and columns are computed at once."""
 
@@ -153,15 +161,15 @@ def row_gram_spectrum(
             rows *= root
         return rows
 
-    def square(start: int) -> _Sum:
+    def square(start: int) -> Sum:
         rows = columns(start)
-        return _Sum(product(rows, rows.T))
+        return Sum(product(rows, rows.T))
 
     def projected(start: int) -> Array:
         return product(leading, columns(start))
 
     starts = range(0, d, COLUMNS_AT_ONCE)
-    gram = reduce(_Sum.merge, ordered_map(square, starts)).total
+    gram = reduce(Sum.merge, ordered_map(square, starts)).total
     with one_blas_thread():
         squares, vectors = scipy_linalg().eigh(gram, driver="evd", check_finite=False)
     squares, vectors = squares[::-1][:k], vectors[:, ::-1][:, :k]
@@ -172,78 +180,6 @@ def row_gram_spectrum(
     directions = with_fixed_signs(np.concatenate(list(ordered_map(projected, starts)), axis=1))
     used, total = count_used_rows(source), float(np.trace(gram))
     return Spectrum(used, about.weight, mean, values, directions, total)
-
-
-@dataclass(frozen=True)
-class _Operator:
-    """Q ↦ CᵀCQ for the centred, scaled and weighted rows C, and ‖C‖², by sums over blocks."""
-
-    source: Source
-    mean: Array
-    scale: Array | None
-
-    def __call__(self, Q: Array) -> Array:
-        """CᵀCQ, (d, k). Cost: one pass over the rows."""
-        return self.source.reduce(_summarise_product, self.mean, self.scale, Q).total
-
-    def square(self) -> float:
-        squares = self.source.reduce(_summarise_squares, self.mean).total
-        return float(np.sum(squares if self.scale is None else squares / self.scale**2))
-
-
-@dataclass(frozen=True)
-class _Sum:
-    total: Array
-
-    def merge(self, other: _Sum) -> _Sum:
-        return _Sum(self.total + other.total)
-
-
-def _summarise_product(block: Block, mean: Array, scale: Array | None, Q: Array) -> _Sum:
-    per_unit = Q if scale is None else Q / scale[:, None]
-    if isinstance(block.X, np.ndarray):
-        rows = block.X - mean
-        image = product(rows, per_unit)
-        back = product(rows.T, _weighted(block, image))
-    elif Q.shape[1] == 1:
-        image = _weighted(block, block.X @ per_unit - mean @ per_unit)
-        back = block.X.T @ image - np.outer(mean, image.sum(axis=0))
-    else:
-        X, per_unit = block.X, np.ascontiguousarray(per_unit)
-        weight = np.empty(0) if block.weight is None else np.asarray(block.weight, dtype=float)
-        back, total = np.empty(per_unit.shape), np.empty(per_unit.shape[1])
-        _native.sparse_normal_product(
-            X.data, X.indices, X.indptr, weight, per_unit, mean @ per_unit, back, total
-        )
-        if mean.any():
-            back -= np.outer(mean, total)
-    return _Sum(back if scale is None else back / scale[:, None])
-
-
-def _weighted(block: Block, image: Array) -> Array:
-    return image if block.weight is None else image * np.asarray(block.weight)[:, None]
-
-
-def column_squares(source: Source) -> Array:
-    """Σ w x² of each column, about 0."""
-    return source.reduce(_summarise_squares, np.zeros(source.n_features)).total
-
-
-def _summarise_squares(block: Block, mean: Array) -> _Sum:
-    """Σ w (x − μ)² of each column."""
-    X: Matrix = block.X
-    weight = np.asarray(block.row_weights, dtype=np.float64)
-    if isinstance(X, np.ndarray):
-        return _Sum(product(weight, (X - mean) ** 2))
-    squares = X.multiply(X).T @ weight - 2 * mean * (X.T @ weight) + weight.sum() * mean**2
-    return _Sum(np.maximum(squares, 0.0))
-
-
-def _operator(source: Source, centre: bool, scale: Array | None) -> tuple[_Operator, float]:
-    about = means(source)
-    d = source.n_features
-    mean = about.mean[:d] if centre else np.zeros(d)
-    return _Operator(source, mean, scale), about.weight
 
 
 def randomized_spectrum(
@@ -260,9 +196,13 @@ def randomized_spectrum(
 
     Each of the n_iter + 1 passes multiplies a block of vectors by CᵀC. Power iterations would keep
     only the last block; here the eigenvalues of CᵀC restricted to all blocks are taken (block
-    Lanczos with full orthogonalisation), which costs no further pass and is far more accurate.
+    Lanczos with full orthogonalisation), which costs no further pass and is far more accurate. If
+    all products of columns or of rows take less time, they give the exact values.
     """
-    operator, weight = _operator(source, centre, scale)
+    found = _by_products(source, k, (k + oversamples) * (n_iter + 1), centre=centre, scale=scale)
+    if found is not None:
+        return found
+    operator, weight = scatter_operator(source, centre, scale)
     d = source.n_features
     with one_blas_thread():
         basis, inner = _krylov(operator, d, min(k + oversamples, d), n_iter, rng)
@@ -279,8 +219,26 @@ def randomized_spectrum(
     )
 
 
+def _by_products(
+    source: Source, k: int, vectors: int, *, centre: bool, scale: Array | None
+) -> Spectrum | None:
+    """The spectrum from products of columns or rows, if that is faster than this many vectors.
+
+    None if it is not, or if values beside the largest one would lose their digits.
+    """
+    if not isinstance(source, InMemory) or source.is_sparse:
+        return None
+    many, few = max(source.n_rows, source.n_features), min(source.n_rows, source.n_features)
+    if k > few or few * (many / 2 + EIGENVALUE_COST * few) > 2.0 * many * vectors:
+        return None
+    if few < source.n_features:
+        return row_gram_spectrum(source, k, centre=centre, scale=scale)
+    found = covariance_spectrum(source, k, centre=centre, scale=scale).leading(k)
+    return found if found.values[-1] ** 2 > LEAST_SHARE * found.values[0] ** 2 else None
+
+
 def _krylov(
-    operator: _Operator, d: int, width: int, n_iter: int, rng: np.random.Generator
+    operator: ScatterOperator, d: int, width: int, n_iter: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """An orthonormal basis B of the block Krylov space, (d, m), and BᵀCᵀCB, (m, m)."""
     most = min(width * (n_iter + 1), d)
@@ -334,7 +292,7 @@ def lanczos_spectrum(
     """The k largest singular values by Lanczos iterations (ARPACK), to the tolerance."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    operator, weight = _operator(source, centre, scale)
+    operator, weight = scatter_operator(source, centre, scale)
     d = source.n_features
     if not operator.square() > 0:  # rows of zeros, which ARPACK refuses
         return Spectrum(
@@ -345,10 +303,10 @@ def lanczos_spectrum(
             np.eye(k, d),
             operator.square(),
         )
-    whole = LinearOperator((d, d), matvec=lambda v: operator(v.reshape(d, 1))[:, 0], dtype=float)
+    whole = LinearOperator((d, d), matvec=operator.for_vectors(), dtype=float)
     with one_blas_thread():
-        start = rng.uniform(-1.0, 1.0, d)
-        squares, vectors = eigsh(whole, k=k, which="LA", v0=start, tol=tol)
+        start, width = rng.uniform(-1.0, 1.0, d), min(d, max(3 * k + 1, LANCZOS_VECTORS))
+        squares, vectors = eigsh(whole, k=k, which="LA", v0=start, ncv=width, tol=tol)
     order = np.argsort(squares)[::-1]
     values = np.sqrt(np.maximum(squares[order], 0.0))
     directions = with_fixed_signs(np.ascontiguousarray(vectors[:, order].T))

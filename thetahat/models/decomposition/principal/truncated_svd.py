@@ -17,7 +17,6 @@ from thetahat.foundation.types import Array
 from thetahat.models.decomposition.principal.projection import Projection
 from thetahat.models.decomposition.principal.spectrum import (
     Spectrum,
-    column_squares,
     lanczos_spectrum,
     randomized_spectrum,
     start_generator,
@@ -107,7 +106,7 @@ class TruncatedSVD(Projection):
         # The mean square of a component is s²/W, and its mean is Vμ.
         mean = means(source).mean[: source.n_features]
         variance = found.values**2 / found.weight - (found.directions @ mean) ** 2
-        total = float(np.sum(column_squares(source) / found.weight - mean**2))
+        total = found.square / found.weight - float(mean @ mean)
         self.explained_variance_ = np.maximum(variance, 0.0).astype(dtype)
         share = variance / total if total > 0 else np.zeros_like(variance)
         self.explained_variance_ratio_ = np.maximum(share, 0.0).astype(dtype)
