@@ -151,7 +151,7 @@ SINGULAR = 1e-11
 """Curvatures of the scaled Hessian below this share of the largest count as zero."""
 
 
-FEW_PARAMETERS = 64
+FEW_PARAMETERS = 144
 """Up to this size one compiled call is faster than several calls of LAPACK."""
 
 
