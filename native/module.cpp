@@ -63,6 +63,7 @@
     X(huber_sums) \
     X(kink_newton) \
     X(row_losses) \
+    X(sparse_row_losses) \
     X(smoothed_kinks) \
     /* manifold */ \
     X(isotonic) \

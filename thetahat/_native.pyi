@@ -101,6 +101,19 @@ def loss_sums(
     knee: float,
     slope: FloatArray,
 ) -> float: ...
+def sparse_loss_sums(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    columns: int,
+    y: FloatArray,
+    weight: FloatArray,
+    theta: FloatArray,
+    constant: float,
+    loss: int,
+    knee: float,
+    slope: FloatArray,
+) -> float: ...
 def curved_gram(
     x: FloatArray,
     y: FloatArray,

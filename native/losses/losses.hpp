@@ -1,8 +1,9 @@
 // The losses of one raw prediction z in the kernels: ℓ(y, z), ∂ℓ/∂z and ∂²ℓ/∂z².
 //
-// y is ±1 for the losses of the margin m = y·z, 0 or 1 for `logistic`, a count for `poisson`, and a
-// number for the others. `knee` is δ or ε. Only e^x with x ≤ 0 and log(1 + x) with 0 ≤ x ≤ 1 are
-// computed, so nothing overflows; small slopes are quotients of sums of positive terms.
+// y is ±1 for the losses of the margin m = y·z, 0 or 1 for `logistic`, a count for `poisson`, an
+// amount for `gamma` and `tweedie`, and a number for the others. `knee` is δ, ε or the power. Only
+// e^x with x ≤ 0 and log(1 + x) with 0 ≤ x ≤ 1 are computed, so nothing overflows; small slopes are
+// quotients of sums of positive terms.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +27,8 @@ enum Loss : int {
     squared_epsilon_insensitive,
     logistic,
     poisson,
+    gamma,
+    tweedie,
     n_losses
 };
 
@@ -44,8 +47,19 @@ struct SideBySide {
     static double logarithm(double x) { return log_one_plus(x); }
 };
 
-// Beyond z ≈ 354, where e^{2z} overflows, `poisson` continues as its second-order expansion.
-inline constexpr double largest_exponent = 354.891356446692;
+// e^t, and the factors of its value and slope. Beyond t ≈ 354, where e^{2t} overflows, it continues
+// as its second-order expansion.
+struct Growth {
+    double rate, value, slope;
+};
+
+template <typename Functions> [[gnu::always_inline]] inline Growth growth(double t) {
+    constexpr double largest_exponent = 354.891356446692;
+    const double kept = std::min(t, largest_exponent), beyond = t - kept;
+    const double small = Functions::exponential(-std::abs(kept));
+    const double rate = kept > 0.0 ? 1.0 / small : small;
+    return {rate, rate * (1.0 + beyond + beyond * beyond / 2.0), rate * (1.0 + beyond)};
+}
 
 // Always inlined: only then can the compiler vectorise a loop over it and omit unused results.
 template <Loss loss, typename Functions>
@@ -86,13 +100,19 @@ template <Loss loss, typename Functions>
         const double up = z > 0.0 ? 1.0 : rest, down = z > 0.0 ? rest : 1.0;
         return {std::max(z, 0.0) - y * z + Functions::logarithm(rest),
                 ((1.0 - y) * up - y * down) / all, rest / (all * all)};
+    } else if constexpr (loss == poisson) {
+        const Growth mean = growth<Functions>(z);
+        return {mean.value - y * z, mean.slope - y, mean.rate};
+    } else if constexpr (loss == gamma) {
+        const Growth inverse = growth<Functions>(-z);
+        return {z + y * inverse.value, 1.0 - y * inverse.slope, y * inverse.rate};
     } else {
-        static_assert(loss == poisson);
-        const double kept = std::min(z, largest_exponent), beyond = z - kept;
-        const double small = Functions::exponential(-std::abs(kept));
-        const double rate = kept > 0.0 ? 1.0 / small : small;
-        return {rate * (1.0 + beyond + beyond * beyond / 2.0) - y * z, rate * (1.0 + beyond) - y,
-                rate};
+        static_assert(loss == tweedie);
+        const double above_one = knee - 1.0, below_two = 2.0 - knee;
+        const Growth near = growth<Functions>(-above_one * z),
+                     far = growth<Functions>(below_two * z);
+        return {y / above_one * near.value + far.value / below_two, far.slope - y * near.slope,
+                above_one * y * near.rate + below_two * far.rate};
     }
 }
 
@@ -121,8 +141,12 @@ template <typename Call> auto with_loss(int loss, const Call &call) {
         return call(Known<squared_epsilon_insensitive>{});
     case logistic:
         return call(Known<logistic>{});
-    default:
+    case poisson:
         return call(Known<poisson>{});
+    case gamma:
+        return call(Known<gamma>{});
+    default:
+        return call(Known<tweedie>{});
     }
 }
 

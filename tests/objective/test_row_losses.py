@@ -52,10 +52,20 @@ def test_curvature(name):
     assert curved_gram(many, LinearPredictor(FEW + 5), loss, more) is None
 
 
+def test_sparse_rows_have_the_sums_of_dense_rows():
+    block, theta = block_of("squared")
+    sparse = Block(X=sp.csr_array(block.X), y=block.y, weight=block.weight)
+    given = (LinearPredictor(4), th.losses.Squared(), theta)
+    value, slope = loss_and_slope(block, *given)
+    found, found_slope = loss_and_slope(sparse, *given)
+    assert found == pytest.approx(value, rel=1e-13)
+    np.testing.assert_allclose(found_slope, slope, rtol=1e-12)
+
+
 def test_parts_that_the_kernels_do_not_know_give_none():
     block, theta = block_of("squared")
-    sparse = Block(X=sp.csr_array(block.X), y=block.y)
-    assert loss_and_slope(sparse, LinearPredictor(4), th.losses.Squared(), theta) is None
+    columns = Block(X=sp.csc_array(block.X), y=block.y)
+    assert loss_and_slope(columns, LinearPredictor(4), th.losses.Squared(), theta) is None
     assert loss_and_slope(block, LinearPredictor(4), th.losses.Tukey(), theta) is None
     assert in_rows(block.X)
     assert not in_rows(np.asfortranarray(block.X))

@@ -19,6 +19,8 @@ FEW_ENTRIES = 1 << 20
 """Entries of X that one thread adds up in less time than several threads need to share them."""
 FEW_NUMBERS = 64
 """Entries of X, such as one row, whose predictions need no setting of threads."""
+MOST_KEPT = 1 << 20
+"""Sparse rows whose blocks are kept between passes; each block has its own bounds of rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,12 +90,23 @@ class InMemory(Source):
         super().require_finite(missing=missing)
 
     def blocks(self) -> Iterator[Block]:
+        if self.is_sparse and self.n_rows <= MOST_KEPT:
+            yield from self._sparse_blocks
+            return
         n, step = self.n_rows, self.block_rows
         behind = step * blocks_in_flight() if n > step else n
         for start in range(0, n, step):
             if start >= behind:
                 release_rows(self.X, start - behind, start - behind + step)
             yield self.whole.take(slice(start, min(n, start + step)))
+
+    @cached_property
+    def _sparse_blocks(self) -> tuple[Block, ...]:
+        """The blocks of sparse rows, made once: cutting them takes as long as a short pass."""
+        n, step = self.n_rows, self.block_rows
+        return tuple(
+            self.whole.take(slice(first, min(n, first + step))) for first in range(0, n, step)
+        )
 
     def map_few_rows(self, function: Callable[[Block], Array]) -> Array:
         """As `map_rows`, by one thread if X has few entries, for functions that only read them."""

@@ -22,13 +22,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.losses.base import (
-    Curved,
-    Loss,
-    PiecewiseLinear,
-    Reweightable,
-    Targets,
-)
+from thetahat.mathematics.losses.base import Curved, Loss, PiecewiseLinear, Reweightable, Targets
 from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import SeparableQuadratic
@@ -52,6 +46,7 @@ from thetahat.objective.forms.compiled_newton import compiled_newton, newton_is_
 from thetahat.objective.forms.curvature_sketch import sketch_of
 from thetahat.objective.forms.direct_form import direct_solution, is_direct
 from thetahat.objective.forms.dual_form import DualForm, DualRows
+from thetahat.objective.forms.flat_direction import flat_direction
 from thetahat.objective.forms.output_metric import has_output_metric, output_metric
 from thetahat.objective.forms.piecewise_linear_form import best_level, piecewise_linear_form
 from thetahat.objective.forms.separable_quadratic_form import separable_quadratic_form
@@ -127,6 +122,11 @@ class EmpiricalRisk:
         """∇²F(θ), of the size of θ squared."""
         (hessian,) = self._means(hessian_sums, theta)
         return self._with_penalty_curvature(hessian, theta)
+
+    @property
+    def flat_direction(self) -> Array | None:
+        """A direction of θ in which F is constant and ∇²F singular, if there is one by design."""
+        return flat_direction(self)
 
     @requires(need.ridge_or_no_penalty, newton_is_compiled)
     def compiled_newton(self, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:

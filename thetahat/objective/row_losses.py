@@ -28,18 +28,22 @@ def loss_and_slope(
     block: Block, predictor: Predictor, loss: Loss, theta: Array
 ) -> tuple[float, Array] | None:
     """Σ wℓ and Σ w∇ℓ; None if the kernel does not support the parts."""
-    known = _known(block, predictor, loss)
+    dense = in_rows(block.X)
+    known = _known(predictor, loss) if dense or in_sparse_rows(block.X) else None
     if known is None:
         return None
     slope = np.empty(predictor.n_parameters)
-    return _native.loss_sums(*rows_of(block), _double(theta), *known, slope), slope
+    X, *targets = rows_of(block)
+    sums: Any = _native.loss_sums if dense else _native.sparse_loss_sums
+    rows = (X,) if dense else kernel_rows(X)
+    return sums(*rows, *targets, _double(theta), *known, slope), slope
 
 
 def curved_gram(
     block: Block, predictor: Predictor, loss: Loss, theta: Array, entries: Array = ALL
 ) -> Array | None:
     """Σ w∇²ℓ for all entries of θ or for some; None if there are many, or parts not supported."""
-    known = _known(block, predictor, loss)
+    known = _known(predictor, loss) if in_rows(block.X) else None
     size = len(entries) or predictor.n_parameters
     if known is None or size > FEW:
         return None
@@ -55,6 +59,15 @@ def in_rows(X: Matrix) -> bool:
     return X.shape[1] <= 1 or X.strides[1] == X.itemsize
 
 
+def in_sparse_rows(X: Matrix) -> bool:
+    """Whether X is sparse in the layout that the kernels read: compressed rows."""
+    return (
+        getattr(X, "format", None) == "csr"
+        and X.dtype.char in "df"
+        and X.indices.dtype == X.indptr.dtype
+    )
+
+
 def kernel_rows(X: Matrix) -> tuple[Any, ...]:
     """The arguments for kernels that visit dense or sparse rows in any order."""
     if isinstance(X, np.ndarray):
@@ -68,9 +81,9 @@ def rows_of(block: Block) -> tuple[Array, Array, Array]:
     return block.X, _double(block.targets), weight
 
 
-def _known(block: Block, predictor: Predictor, loss: Loss) -> tuple[float, int, float] | None:
-    """The value of the constant column, the number of the loss, and its δ or ε."""
-    if not isinstance(predictor, LinearPredictor) or predictor.n_outputs or not in_rows(block.X):
+def _known(predictor: Predictor, loss: Loss) -> tuple[float, int, float] | None:
+    """The value of the constant column, the number of the loss, and its δ, ε or power."""
+    if not isinstance(predictor, LinearPredictor) or predictor.n_outputs:
         return None
     found = compiled(loss)
     return None if found is None else (predictor.constant, *found)

@@ -66,9 +66,7 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
     if not total > 0:
         return 0.0, 0.0, 0.0
     with quiet():
-        dense = isinstance(block.X, np.ndarray)
-        squares = np.square(block.X) if dense else block.X.multiply(block.X)
-        column = math.sqrt(float(np.max(weight @ squares, initial=0.0)) / total)
+        column = math.sqrt(float(np.max(_square_sums(block.X, weight), initial=0.0)) / total)
         if risk.loss.targets not in (Targets.REAL, Targets.NONNEGATIVE):
             return (
                 column,
@@ -86,6 +84,16 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
             return column, at_zero, at_zero
         at_best = size(float(risk.loss.best_constant(y, weight)))
     return column, at_best, max(at_zero, at_best)
+
+
+def _square_sums(X: Any, weight: Any) -> Any:
+    """Σ wx² of each column."""
+    if isinstance(X, np.ndarray):
+        return weight @ np.square(X)
+    if getattr(X, "format", None) != "csr":
+        return weight @ X.multiply(X)
+    squares = np.square(X.data, dtype=np.float64) * np.repeat(weight, np.diff(X.indptr))
+    return np.bincount(X.indices, weights=squares, minlength=X.shape[1])
 
 
 def _some_rows(source: Any) -> Block:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import thetahat as th
 from tests.mathematics.losses.loss_cases import loss_classes
@@ -27,6 +28,8 @@ def rows(loss, n, d, *, weighted=False, dtype=np.float64):
             y = random.integers(0, 2, n).astype(float)
         case Targets.NONNEGATIVE:
             y = random.poisson(2.0, n).astype(float)
+        case Targets.POSITIVE:
+            y = random.gamma(2.0, size=n)
         case _:
             y = random.standard_normal(n)
     weight = random.integers(0, 3, n).astype(float) if weighted else np.empty(0)
@@ -46,6 +49,47 @@ def test_loss_sums(name, n, d, weighted, dtype):
         expected = twin.loss_sums(x, y, weight, parameters, constant, loss)
         assert value == pytest.approx(expected[0], rel=1e-12, abs=1e-12)
         np.testing.assert_allclose(slope, expected[1], rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize(("dtype", "index"), [(np.float64, np.int32), (np.float32, np.int64)])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+@pytest.mark.parametrize("name", LOSSES)
+def test_sparse_loss_sums(name, n, d, weighted, dtype, index):
+    loss = LOSSES[name]
+    x, y, weight, theta = rows(loss, n, d, weighted=weighted, dtype=dtype)
+    x = np.where(np.abs(x) > 0.8, x, 0)
+    compressed = scipy.sparse.csr_array(x)
+    entries = (compressed.data, compressed.indices.astype(index), compressed.indptr.astype(index))
+    for parameters, constant in ((theta, 1.0), (theta, 2.5), (theta[:d], 1.0)):
+        slope = np.full(len(parameters), np.nan)
+        value = _native.sparse_loss_sums(
+            *entries, d, y, weight, parameters, constant, *compiled(loss), slope
+        )
+        expected = twin.loss_sums(x, y, weight, parameters, constant, loss)
+        assert value == pytest.approx(expected[0], rel=1e-12, abs=1e-12)
+        np.testing.assert_allclose(slope, expected[1], rtol=1e-10, atol=1e-10)
+
+
+def test_sparse_sizes_are_checked():
+    x, y, none, theta = scipy.sparse.csr_array(np.ones((3, 2))), np.ones(3), np.empty(0), np.ones(3)
+
+    def sums(indices=x.indices, columns=2, y=y, weight=none, theta=theta, loss=5, slope=theta):
+        rest = (y, weight, theta, 1.0, loss, 0.0, slope.copy())
+        return _native.sparse_loss_sums(x.data, indices, x.indptr, columns, *rest)
+
+    with pytest.raises(ValueError, match="column index is out of range"):
+        sums(indices=x.indices + 1)
+    with pytest.raises(ValueError, match="y must have one entry per row"):
+        sums(y=np.ones(2))
+    with pytest.raises(ValueError, match="weight must be empty"):
+        sums(weight=np.ones(2))
+    with pytest.raises(ValueError, match="theta must have"):
+        sums(theta=np.ones(4))
+    with pytest.raises(ValueError, match="no loss"):
+        sums(loss=1 + max(compiled(loss)[0] for loss in LOSSES.values()))
+    with pytest.raises(ValueError, match="slope must have"):
+        sums(slope=np.ones(2))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -87,7 +131,7 @@ def test_small_losses_keep_their_digits():
 
 
 @pytest.mark.parametrize("z", [-1e308, -1000.0, 354.0, 355.0, 1000.0, 1e100])
-@pytest.mark.parametrize("name", ["Logistic", "SignLogistic", "Poisson"])
+@pytest.mark.parametrize("name", ["Logistic", "SignLogistic", "Poisson", "Gamma", "Tweedie"])
 def test_large_scores_stay_finite(name, z):
     loss = LOSSES[name]
     value, slope = one_row(loss, 1.0, z)

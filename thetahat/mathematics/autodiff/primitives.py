@@ -17,6 +17,8 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+import array_api_compat.numpy
+import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 from array_api_compat import device as device_of
 
@@ -24,6 +26,8 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff.trace import FUNCTIONS, Primitive, plain
 
 PRIMITIVES: dict[str, Primitive] = {}
+OF_NUMPY = (np.ndarray, np.generic, bool, int, float)
+"""Operands that need no search for their library."""
 
 
 class _Operations:
@@ -86,7 +90,11 @@ def linear(name: str, run: Callable[..., Array], transpose: Callable[..., Array]
 def library(name: str) -> Callable[..., Array]:
     """The function of the array library; Python numbers become arrays where it requires them."""
 
+    in_numpy = getattr(array_api_compat.numpy, name)
+
     def run(*args: Array) -> Array:
+        if all(isinstance(arg, OF_NUMPY) for arg in args):
+            return in_numpy(*args)
         xp = array_namespace(*args)
         if not any(is_numpy_array(arg) for arg in args):
             like = next(arg for arg in reversed(args) if hasattr(arg, "dtype"))

@@ -93,15 +93,23 @@ class Primitive:
     """An interval of arguments on which the operation is defined."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        operands: list[Any] = [
-            np.asarray(arg) if isinstance(arg, list | tuple) else arg for arg in args
-        ]
-        traces = [arg.trace for arg in operands if isinstance(arg, Traced)]
-        if not traces:
+        operands: list[Any] = list(args)
+        trace: Trace = CONSTANT
+        nested = False
+        for k, arg in enumerate(args):
+            if isinstance(arg, Traced):
+                nested = True
+                if arg.trace.level > trace.level:
+                    trace = arg.trace
+            elif isinstance(arg, list | tuple):
+                operands[k] = np.asarray(arg)
+        if not nested:
             return self.run(*operands, **options)
-        trace = max(traces, key=lambda trace: trace.level)
         values = [
-            arg.value if belongs(arg, trace) or belongs(arg, CONSTANT) else arg for arg in operands
+            arg.value
+            if isinstance(arg, Traced) and (arg.trace is trace or arg.trace is CONSTANT)
+            else arg
+            for arg in operands
         ]
         return trace.lift(self, self(*values, **options), operands, values, options)
 

@@ -97,6 +97,8 @@ def _misfit(role: str, expected: str, found: Any) -> ParameterError:
 
 
 def _real(leaf: Any, role: str) -> Array:
+    if isinstance(leaf, np.ndarray) and leaf.dtype.char in "fd":
+        return leaf
     array = np.asarray(leaf) if isinstance(leaf, bool | int | float | complex) else leaf
     value = plain(array)
     if not is_array_api_obj(value):

@@ -21,6 +21,7 @@ none of these:
 ``family``              a `Family`: its likelihood gives standard errors and intervals
 ``compiled_as``         a `Compiled`: the number of the loss in the compiled passes
 ``steady_curvature``    Newton steps give leaf values in boosting
+``shift_invariant``     adding the same number to the scores of all classes changes nothing
 ``linear_in_parts``     compiled Newton methods leave this loss to other methods
 ``best_shift``          a `BestShift`: a compiled statistic gives leaf values in boosting
 ``half_logit``          twice the score is a logit
@@ -95,6 +96,8 @@ class Loss(Part, ABC):
     """The distribution whose negative log-likelihood this is, up to constants of y."""
     compiled_as: ClassVar[Compiled | None] = None
     """The number of these formulas in the compiled passes."""
+    shift_invariant: ClassVar[bool] = False
+    """Whether adding the same number to the scores of all classes does not change the loss."""
     steady_curvature: ClassVar[bool] = False
     """Whether the curvature is positive and changes slowly, so that one Newton step comes near
     the minimum."""

@@ -6,7 +6,7 @@ from thetahat.mathematics.losses.base import Loss
 
 
 def compiled(loss: Loss) -> tuple[int, float] | None:
-    """The number of a loss in the kernels and its δ or ε; None if the kernels do not have it.
+    """The number of a loss in the kernels and its parameter; None if the kernels do not have it.
 
     Inherited numbers do not count, because a derived class may have other formulas.
     """

@@ -16,7 +16,7 @@ import numpy as np
 
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned
-from thetahat.mathematics.losses.base import Deviance, Targets
+from thetahat.mathematics.losses.base import Compiled, Deviance, Targets
 from thetahat.mathematics.losses.constants import weighted_mean
 from thetahat.mathematics.losses.links import Link, capped_exponential, link
 from thetahat.mathematics.parts import number
@@ -41,6 +41,7 @@ class Gamma(Deviance):
     name = "gamma"
     targets = Targets.POSITIVE
     link = Link.LOG
+    compiled_as = Compiled(11)
 
     def value(self, y: Array, z: Array) -> Array:
         _, y, z = aligned(y, z)
@@ -99,6 +100,7 @@ class Tweedie(Deviance):
     name = "tweedie"
     targets = Targets.NONNEGATIVE
     link = Link.LOG
+    compiled_as = Compiled(12, "power")
 
     def value(self, y: Array, z: Array) -> Array:
         _, y, z = aligned(y, z)

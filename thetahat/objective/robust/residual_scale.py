@@ -16,9 +16,9 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.objective.predictor import LinearInParameters, Predictor
 from thetahat.objective.robust.s_estimate import (
-    least_absolute,
     least_squares,
     median_scale,
+    near_least_absolute,
     s_estimate,
     smallest_scale,
 )
@@ -103,7 +103,7 @@ def robust_start(
             if clock is not None and clock.is_over:
                 return first
             if convex:
-                return least_absolute(design, y, weight, clock)
+                return near_least_absolute(design, y, weight, clock)
             return s_estimate(design, y, weight, random, clock)
         except KeyboardInterrupt as interrupt:
             if not hasattr(interrupt, "solution"):

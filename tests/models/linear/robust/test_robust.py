@@ -352,14 +352,14 @@ def test_without_time_the_start_is_least_squares(loss):
     assert model.solution_.outcome is th.results.Outcome.OUT_OF_TIME
 
 
-@pytest.mark.parametrize("work", ["least_absolute", "s_estimate"])
+@pytest.mark.parametrize("work", ["near_least_absolute", "s_estimate"])
 def test_an_interrupt_in_the_start_keeps_least_squares(monkeypatch, work):
     def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(f"thetahat.objective.robust.residual_scale.{work}", interrupted)
     x, y = heavy_tails(26)
-    model = th.RobustRegressor("huber" if work == "least_absolute" else "tukey")
+    model = th.RobustRegressor("huber" if work == "near_least_absolute" else "tukey")
     with pytest.raises(KeyboardInterrupt):
         model.fit(x, y)
     design = np.c_[x, np.ones(len(y))]

@@ -47,6 +47,7 @@ class SoftmaxCrossEntropy(Curved, UnboundedLikelihood):
     columns = "per class"
     family = CLASS_SCORES
     steady_curvature = True
+    shift_invariant = True
 
     def value(self, y: Array, z: Array) -> Array:
         xp, right, z = _right_class(y, z)

@@ -121,7 +121,8 @@ def column_norms(matrix: Array) -> Array:
     """The norm of every column, also if the squares of its entries overflow or underflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         norms: Array = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
-    for column in np.flatnonzero(~((norms > 1e-140) & (norms < 1e140))):
+    usual = (norms > 1e-140) & (norms < 1e140)
+    for column in () if usual.all() else np.flatnonzero(~usual):
         entries = matrix[:, column]
         largest = float(np.max(np.abs(entries), initial=0.0))
         if largest > 0 and math.isfinite(largest):
@@ -176,7 +177,8 @@ def relative_offset(tangent: Linearised, residuals: Array, theta: Array) -> floa
     is smaller. If J vanishes and r does not, nothing is known about a minimum and the distance is
     infinite.
     """
-    tangent = tangent.in_own_units()
+    if not tangent.kept.all():
+        tangent = tangent.in_own_units()
     explained = tangent.explained()
     if explained == 0:
         vanished = len(tangent.values) > 0 and not tangent.kept.any()
@@ -184,10 +186,11 @@ def relative_offset(tangent: Linearised, residuals: Array, theta: Array) -> floa
     n, d = len(residuals), int(tangent.kept.sum())
     rest = math.sqrt(max(float(np.sum(residuals**2)) - explained**2, 0.0))
     offset = explained / rest * math.sqrt((n - d) / d) if rest > 0 and n > d else math.inf
-    sizes = column_norms(tangent.triangle[:, :-1]) * np.abs(tangent.scale * theta)
+    units = column_norms(tangent.triangle[:, :-1])
+    sizes = units * np.abs(tangent.scale * theta)
     size = float(np.linalg.norm(sizes))
     if NEARLY_THERE < offset < math.inf and rest > EXACT * size:
         return offset
-    step = np.abs(tangent.gauss_newton() @ tangent.basis)
+    step = units * np.abs(tangent.gauss_newton() @ tangent.basis)
     change = float(np.max(step / (sizes + FLOOR * size))) if size > 0 else math.inf
     return min(offset, change)

@@ -91,7 +91,8 @@ class Newton(Method):
 
     def advance(self, problem: Any, state: State) -> State:
         here = state.memory["point"]
-        hessian = problem.hessian(here.theta)
+        flat = getattr(problem, "flat_direction", None)
+        hessian = _curved_along(flat, problem.hessian(here.theta))
         direction, is_curved = _direction(hessian, here.gradient)
         found = backtrack(problem, here, direction, 1.0)
         reached, length = (None, 0.0) if found is None else found
@@ -100,6 +101,16 @@ class Newton(Method):
         if reached is None:
             return State(state.theta, state.value, state.gap, state.memory, stalled=True)
         return _state(reached)
+
+
+def _curved_along(flat: Array | None, hessian: Array) -> Array:
+    """H with curvature along a unit vector in which F is constant.
+
+    The gradient is orthogonal to it, so that −H⁻¹g does not change, but H is no longer singular.
+    """
+    if flat is None or type(hessian) is not np.ndarray:
+        return hessian
+    return hessian + float(np.diagonal(hessian) @ flat**2) * np.outer(flat, flat)
 
 
 def run_compiled(
@@ -140,7 +151,7 @@ SINGULAR = 1e-11
 """Curvatures of the scaled Hessian below this share of the largest count as zero."""
 
 
-FEW_PARAMETERS = 64
+FEW_PARAMETERS = 144
 """Up to this size one compiled call is faster than several calls of LAPACK."""
 
 
