@@ -364,7 +364,7 @@ def chunks(model):
     """The rows in blocks, with targets that suit the model."""
     y = targets(model)
     y = np.unique(y, return_inverse=True)[1].astype(float) if is_classifier(model) else y
-    return Chunked(X=suited(model), y=y, n_features=D, has_target=True)
+    return Chunked(X=few(model, suited(model)), y=few(model, y), n_features=D, has_target=True)
 
 
 @pytest.mark.parametrize("name", [name for name in PREDICTORS if not PREDICTORS[name]._streams])

@@ -80,6 +80,14 @@ def whitened_squares(
     offsets: FloatArray,
     out: FloatArray,
 ) -> None: ...
+def quadratic_forms(
+    x: FloatArray,
+    centre: FloatArray,
+    scale: FloatArray,
+    roots: FloatArray,
+    offsets: FloatArray,
+    out: FloatArray,
+) -> None: ...
 def class_squares(
     x: FloatArray,
     rows: NDArray[Any],

@@ -1,11 +1,11 @@
-// Squared distances of rows to the centres of Gaussian classes, ‖Aᵀ(x − m)·s − b‖² for the roots A
-// and offsets b of all classes, and ‖(x − m)·s‖² in the last column of out.
+// Two functions of rows and Gaussian classes, and ‖v‖² in the last column of out, v = (x − m)·s:
+// squared distances ‖Aᵀv − b‖² in double precision, and quadratic forms vᵀQv − bᵀv in single
+// precision, whose errors the caller bounds.
 //
-// Rows are taken in tiles that are stored column by column, and the roots in panels of a few
-// columns up to their last row that is not zero, so that triangular roots cost half. A tile's
-// products, differences and squares stay in registers. F is the precision of the products: single
-// precision is twice as fast, and the caller bounds its errors. Every row is summed on its own in a
-// fixed order. Products may be fused: no decision depends on their last bits.
+// Rows are taken in tiles that are stored column by column, and the matrices in panels of a few
+// columns up to their last row that is not zero, so that triangular ones cost half. A tile's
+// products and their sums stay in registers. Every row is summed on its own in a fixed order.
+// Products may be fused: no decision depends on their last bits.
 
 #include <algorithm>
 #include <cstring>
@@ -93,14 +93,15 @@ template <typename F> struct Roots {
     }
 };
 
-// squares[t] = Σ_j (Σ_k rows[k][t]·root[k][j] − offset[j])²
-template <typename F>
-void add_squares(const F *rows, const Roots<F> &roots, std::size_t c, F *squares) {
+// squares[t] = Σ_j away·away with away = Σ_k rows[k][t]·root[k][j] − offset[j], or with `form`
+// Σ_j rows[j][t]·away.
+template <typename F, bool form>
+void add_squares(const F *rows, std::size_t d, const Roots<F> &roots, std::size_t c, F *squares) {
     using Some = typename Lanes<F>::Type;
     constexpr std::size_t lanes = Lanes<F>::count, tile = Lanes<F>::tile;
     Some sums[parts] = {};
     const Panel<F> *panel = roots.panels.data() + c * roots.per_class;
-    for (const Panel<F> *end = panel + roots.per_class; panel < end; ++panel) {
+    for (std::size_t j = 0; j < roots.per_class * side; j += side, ++panel) {
         Some along[side][parts] = {};
         const F *row = rows, *entry = roots.entries.data() + panel->start;
         for (std::size_t k = 0; k < panel->height; ++k, row += tile, entry += side)
@@ -109,25 +110,28 @@ void add_squares(const F *rows, const Roots<F> &roots, std::size_t c, F *squares
                 for (std::size_t s = 0; s < side; ++s)
                     along[s][p] += entry[s] * some;
             }
-        for (std::size_t s = 0; s < side; ++s)
+        for (std::size_t s = 0; s < side; ++s) {
+            const F *own = rows + std::min(j + s, d - 1) * tile; // past the end, away is 0
             for (std::size_t p = 0; p < parts; ++p) {
                 const Some away = along[s][p] - panel->offset[s];
-                sums[p] += away * away;
+                sums[p] += away * (form ? Lanes<F>::load(own + p * lanes) : away);
             }
+        }
     }
     for (std::size_t p = 0; p < parts; ++p)
         std::memcpy(squares + p * lanes, &sums[p], bytes);
 }
 
-template <typename T, typename F>
-void whitened_squares(StridedMatrix<const T> x, Vector<const double> centre,
-                      Vector<const double> scale, Cube<const F> roots, Matrix<const F> offsets,
-                      Matrix<double> out) {
+template <typename T, typename F, bool form>
+void squares_of_rows(StridedMatrix<const T> x, Vector<const double> centre,
+                     Vector<const double> scale, Cube<const F> roots, Matrix<const F> offsets,
+                     Matrix<double> out) {
     const std::size_t n = x.shape(0), d = x.shape(1), classes = roots.shape(0), r = roots.shape(2);
     require(centre.shape(0) == d && scale.shape(0) == d && roots.shape(1) == d,
             "centre, scale and roots must have one entry per column of x");
     require(offsets.shape(0) == classes && offsets.shape(1) == r,
             "offsets must have one entry per column of the roots");
+    require(!form || r == d, "the matrices of forms must be square");
     require(out.shape(0) == n && out.shape(1) == classes + 1,
             "out must have one row per row of x, and one column more than classes");
     const T *from = x.data();
@@ -158,26 +162,26 @@ void whitened_squares(StridedMatrix<const T> x, Vector<const double> centre,
         for (std::size_t c = 0; c < classes; ++c)
             for (std::size_t t = 0; t < held; t += tile) {
                 F squares[tile];
-                add_squares<F>(rows.data() + t * d, packed, c, squares);
+                add_squares<F, form>(rows.data() + t * d, d, packed, c, squares);
                 for (std::size_t i = 0; i < std::min(tile, held - t); ++i)
                     target[(i0 + t + i) * (classes + 1) + c] = static_cast<double>(squares[i]);
             }
     }
 }
 
-template <typename T, typename F> void bind(nb::module_ &module) {
-    module.def("whitened_squares", &whitened_squares<T, F>, nb::arg("x").noconvert(),
-               nb::arg("centre"), nb::arg("scale"), nb::arg("roots").noconvert(),
-               nb::arg("offsets").noconvert(), nb::arg("out").noconvert());
+template <typename T, typename F, bool form> void bind(nb::module_ &module, const char *name) {
+    module.def(name, &squares_of_rows<T, F, form>, nb::arg("x").noconvert(), nb::arg("centre"),
+               nb::arg("scale"), nb::arg("roots").noconvert(), nb::arg("offsets").noconvert(),
+               nb::arg("out").noconvert());
 }
 
 } // namespace
 
 void bind_whitened_squares(nb::module_ &module) {
-    bind<double, double>(module);
-    bind<double, float>(module);
-    bind<float, double>(module);
-    bind<float, float>(module);
+    bind<double, double, false>(module, "whitened_squares");
+    bind<float, double, false>(module, "whitened_squares");
+    bind<double, float, true>(module, "quadratic_forms");
+    bind<float, float, true>(module, "quadratic_forms");
 }
 
 } // namespace thetahat

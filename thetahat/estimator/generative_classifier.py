@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat import _native
-from thetahat.data.source import Block
+from thetahat.data.source import Block, Source
 from thetahat.estimator.base import DIRECT_SIZE
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.density import Novelty, require_sample_count
@@ -76,7 +76,10 @@ class BayesRule(Classifier, ABC):
         X = _few_as_floats(X)
         if self._is_small_and_sound(X):
             return self._best(X)
-        return self._open_again(X).map_rows(self._best_block)
+        return self._best_of_source(self._open_again(X))
+
+    def _best_of_source(self, source: Source) -> Array:
+        return source.map_rows(self._best_block)
 
     def _best_block(self, block: Block) -> Array:
         return self._best(block.X)

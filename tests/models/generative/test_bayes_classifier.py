@@ -221,3 +221,53 @@ def test_singular_gaussians_are_scored_one_by_one():
     model = th.BayesClassifier(th.EmpiricalCovariance()).fit(X, y)
     assert model._stack is None
     assert np.isneginf(model.log_density([[0.0, 0.0, 1.0]]))
+
+
+@pytest.mark.parametrize(
+    "density",
+    [
+        th.Histogram(bins=4),
+        th.Histogram(bins=5, smoothing=0.5),
+        th.Histogram(bins=3, factorised=True, margin=0.1),
+        th.Histogram(discrete=True),
+        th.DensityTree(),
+        th.DensityTree(max_leaf_nodes=1),
+    ],
+    ids=["empty cells", "smoothed", "factorised", "discrete", "tree", "one leaf"],
+)
+def test_single_rows_have_the_densities_of_many(density):
+    """Also outside of the bins, on their edges, and in empty cells."""
+    random = np.random.default_rng(8)
+    X, y = random.normal(size=(300, 3)).round(1), np.arange(300) % 2
+    if getattr(density, "discrete", False):
+        X = np.rint(X)
+    model = th.BayesClassifier(density, priors=[0.25, 0.75]).fit(X, y)
+    rows = np.vstack([X[:40], X.min(axis=0), X.max(axis=0), X[:4] + 0.05, X[:4] * 9, X[:1] + 1e300])
+    expected = np.column_stack([each.log_density(rows) for each in model.densities_])
+    expected += np.log([0.25, 0.75])
+    found = np.vstack([model.predict_joint_log_proba(row[None]) for row in rows])
+    np.testing.assert_array_equal(found, expected)
+    assert model._row_tables is not None
+    assert np.isfinite(found).any()
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(model)).predict_joint_log_proba(rows[:1]), expected[:1]
+    )
+
+
+def test_histograms_of_many_columns_have_cells_of_several_levels():
+    random = np.random.default_rng(9)
+    X, y = random.normal(size=(60, 40)), np.arange(60) % 2
+    model = th.BayesClassifier(th.Histogram(bins=8)).fit(X, y)
+    assert len(model.densities_[0]._grids[0].keys) > 1
+    rows = np.vstack([X[:10], X[10:20] + 0.2])
+    found = np.vstack([model.predict_joint_log_proba(row[None]) for row in rows])
+    np.testing.assert_array_equal(found, model.predict_joint_log_proba(rows))
+    assert np.isfinite(found).any()
+
+
+def test_densities_with_long_tables_keep_no_lists():
+    X, y = np.linspace(0, 1, 300)[:, None], np.arange(300) % 2
+    model = th.BayesClassifier(th.Histogram(bins=20_000)).fit(X, y)
+    assert model._row_tables is None
+    found = np.vstack([model.predict_joint_log_proba(row[None]) for row in X[:20]])
+    np.testing.assert_array_equal(found, model.predict_joint_log_proba(X[:20]))

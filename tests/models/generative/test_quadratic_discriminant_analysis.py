@@ -9,9 +9,10 @@ from sklearn.naive_bayes import GaussianNB
 
 import thetahat as th
 from tests.models.generative.generative_cases import IRIS, crosses, gaussians
+from thetahat import _native
 from thetahat.foundation.errors import IllConditionedWarning
 from thetahat.models.generative import quadratic_discriminant_analysis as module
-from thetahat.models.generative import whitened_squares as inner
+from thetahat.models.generative.whitened_squares import ClassDifferences
 
 QDA = th.QuadraticDiscriminantAnalysis
 
@@ -266,7 +267,35 @@ def test_rows_near_the_boundary_are_decided_in_double_precision(monkeypatch):
     np.testing.assert_array_equal(model.predict(rows), expected)
     found, squares = [], module.whitened_squares
     monkeypatch.setattr(module, "whitened_squares", lambda *a: found.append(a[0]) or squares(*a))
-    monkeypatch.setattr(inner, "whitened_squares", lambda *a: found.append(a[0]) or squares(*a))
     model.predict(rows)
-    assert [len(each) for each in found] == [1800, len(found[1])]
-    assert 0 < len(found[1]) <= 1800
+    assert 0 < len(found[0]) <= 1800
+
+
+@pytest.mark.parametrize("d", [5, 40])
+def test_errors_of_single_precision_are_within_their_bounds(d):
+    random = np.random.default_rng(3)
+    y = np.arange(900) % 3
+    X = (1.0 + 0.2 * y[:, None]) * random.standard_normal((900, d)) + 0.3 * y[:, None]
+    model = th.QuadraticDiscriminantAnalysis().fit(X, y)
+    given = (model._centre, model._roots, model._offsets(), model._levels)
+    differences = ClassDifferences.of(*given)
+    forms = np.empty((900, 3))
+    triangles = (differences.triangles, differences.slopes)
+    _native.quadratic_forms(X, differences.centre, differences.scale, *triangles, forms)
+    scores = model.predict_joint_log_proba(X)
+    off = np.abs(differences.levels - 0.5 * forms[:, :-1] - (scores[:, 1:] - scores[:, :1]))
+    assert (off <= differences.errors(np.sqrt(forms[:, -1]))).all()
+    assert differences.errors(np.sqrt(forms[:, -1])).max() < 0.05
+    best, doubt = differences.best(X)
+    np.testing.assert_array_equal(np.delete(best, doubt), np.delete(scores.argmax(axis=1), doubt))
+    assert len(doubt) < 20
+
+
+def test_large_predictions_of_a_class_of_probability_zero():
+    random = np.random.default_rng(6)
+    X, y = random.standard_normal((3000, 20)), np.arange(3000) % 3
+    for priors in ([0.0, 0.5, 0.5], [0.5, 0.0, 0.5]):
+        model = th.QuadraticDiscriminantAnalysis(priors=priors).fit(X, y)
+        labels = model.predict(X)
+        np.testing.assert_array_equal(labels, model.predict_joint_log_proba(X).argmax(axis=1))
+        assert not (labels == priors.index(0.0)).any()

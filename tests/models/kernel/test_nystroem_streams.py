@@ -40,7 +40,52 @@ def test_a_precomputed_matrix_must_be_in_memory(source):
         th.Nystroem("precomputed").fit(source)
 
 
-@pytest.mark.parametrize("model", [th.KernelModel(n_components=20), th.KernelRidge()])
+@pytest.mark.parametrize("model", [th.KernelLogisticRegression(n_components=20), th.KernelRidge()])
 def test_models_that_need_all_rows_name_what_reads_blocks(source, model):
     with pytest.raises(CapabilityError, match=r"LinearModel to the features of th\.Nystroem"):
         model.fit(source)
+
+
+@pytest.mark.parametrize("memory", [None, 200_000])
+@pytest.mark.parametrize(("loss", "rule"), [("squared", "uniform"), ("huber", "leverage")])
+def test_a_kernel_model_of_a_file_is_that_of_its_rows(source, loss, rule, memory, monkeypatch):
+    """Whether there is memory for the features of all rows, or they are computed in each pass."""
+    monkeypatch.setattr("thetahat.objective.kernel.centres.FEWEST_ROWS", 100)
+    if memory is not None:
+        monkeypatch.setattr("thetahat.models.kernel.blocks.available_memory", lambda: memory)
+    X, y, _ = source.arrays()
+    model = th.KernelModel(loss, n_components=20, centers=rule, random_state=0)
+    blocks, whole = clone(model).fit(source), clone(model).fit(X, y)
+    np.testing.assert_array_equal(blocks.support_, whole.support_)
+    np.testing.assert_array_equal(blocks.X_fit_, whole.X_fit_)
+    np.testing.assert_allclose(blocks.predict(source), whole.predict(X), atol=1e-6)
+    assert blocks.solution_.reason.startswith("Nyström's approximation: 20 of 700 rows")
+    assert np.mean((blocks.predict(source) - y) ** 2) < 0.8 * np.var(y)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax_cross_entropy"])
+def test_a_kernel_classifier_of_a_file_with_weights(loss, tmp_path):
+    random = np.random.default_rng(1)
+    X, weight = random.standard_normal((400, 2)), random.integers(1, 4, 400)
+    labels = np.where((X**2).sum(axis=1) < 1, "in", "out")
+    path = tmp_path / "labels.csv"
+    lines = [f"{a},{b},{w},{label}" for (a, b), w, label in zip(X, weight, labels, strict=True)]
+    path.write_text("\n".join(["a,b,w,label", *lines]))
+    source = th.scan(path, target="label", weight="w")
+    model = th.KernelModel(loss, n_components=30, random_state=0)
+    blocks, whole = clone(model).fit(source), clone(model).fit(X, labels, weight)
+    np.testing.assert_allclose(blocks.predict_proba(source), whole.predict_proba(X), atol=1e-5)
+    assert np.mean(blocks.predict(source) == labels) > 0.9
+
+
+def test_a_kernel_model_of_a_file_with_few_rows_is_exact(source):
+    X, y, _ = source.arrays()
+    blocks, whole = th.KernelModel().fit(source), th.KernelModel().fit(X, y)
+    np.testing.assert_array_equal(blocks.dual_coef_, whole.dual_coef_)
+
+
+def test_an_exact_kernel_model_needs_all_rows_in_memory(source):
+    with pytest.raises(CapabilityError, match=r"n_components=1000, or load the rows"):
+        th.KernelModel(n_components=None).fit(source)
+    with pytest.raises(CapabilityError, match="precomputed kernel matrix must be in memory"):
+        th.KernelModel(kernel="precomputed").fit(source)

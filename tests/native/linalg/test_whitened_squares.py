@@ -1,17 +1,24 @@
-"""Squared distances to Gaussian classes, against plain NumPy."""
+"""Squared distances to Gaussian classes, and quadratic forms, against plain NumPy."""
 
 import numpy as np
 import pytest
 
-from tests.reference.whitened_squares import whitened_squares
+from tests.reference.whitened_squares import quadratic_forms, whitened_squares
 from thetahat import _native
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("precision", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("function", "reference", "precision"),
+    [
+        (_native.whitened_squares, whitened_squares, np.float64),
+        (_native.quadratic_forms, quadratic_forms, np.float32),
+    ],
+    ids=["squares", "forms"],
+)
 @pytest.mark.parametrize("triangular", [True, False])
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (7, 3), (300, 13), (33, 64)])
-def test_whitened_squares(dtype, precision, triangular, n, d):
+def test_sums_of_all_rows(dtype, function, reference, precision, triangular, n, d):
     random = np.random.default_rng(2)
     x = np.asfortranarray(random.standard_normal((n, d)).astype(dtype) + dtype(3))
     roots = random.standard_normal((3, d, d))
@@ -19,10 +26,10 @@ def test_whitened_squares(dtype, precision, triangular, n, d):
     offsets = random.standard_normal((3, d)).astype(precision)
     centre, scale = random.standard_normal(d) + 3, random.uniform(0.5, 2.0, d)
     out = np.empty((n, 4))
-    _native.whitened_squares(x, centre, scale, roots, offsets, out)
-    expected = whitened_squares(x, centre, scale, roots.astype(float), offsets.astype(float))
-    rtol = 1e-11 if precision is np.float64 else 2e-4
-    np.testing.assert_allclose(out, expected, rtol=rtol, atol=rtol)
+    function(x, centre, scale, roots, offsets, out)
+    expected = reference(x, centre, scale, roots.astype(float), offsets.astype(float))
+    tolerance = 1e-11 if precision is np.float64 else 2e-5
+    np.testing.assert_allclose(out, expected, tolerance, tolerance * expected[:, -1].max())
 
 
 def test_rows_do_not_depend_on_their_neighbours():
@@ -44,3 +51,8 @@ def test_sizes_are_checked():
         _native.whitened_squares(x, np.ones(3), np.ones(3), root, offset[:1], np.empty((4, 3)))
     with pytest.raises(ValueError, match="out must have"):
         _native.whitened_squares(x, np.ones(3), np.ones(3), root, offset, np.empty((4, 2)))
+    wide = np.ones((2, 3, 4), dtype=np.float32)
+    with pytest.raises(ValueError, match="square"):
+        _native.quadratic_forms(
+            x, np.ones(3), np.ones(3), wide, wide[:, 0].copy(), np.empty((4, 3))
+        )

@@ -19,7 +19,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import parallel_for
 from thetahat.foundation.types import Array, Matrix
 
-TILE = 512
+TILE = 256
 """Rows and columns of a tile: its matrix stays in the cache of a core."""
 TOO_LARGE = (
     "Use fewer rows, or an approximation from fewer landmarks: n_components=1000 in KernelModel, "

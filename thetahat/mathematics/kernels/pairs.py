@@ -21,7 +21,11 @@ def squared_norms(X: Matrix) -> Array:
     """‖x‖² of each row. Cost: O(n d)."""
     if is_array_api_obj(X):
         return array_namespace(X).sum(X * X, axis=1)
-    return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
+    if X.format != "csr" or not X.has_canonical_format:
+        return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
+    of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    found = np.bincount(of_entry, weights=np.square(X.data), minlength=X.shape[0])
+    return found.astype(X.dtype, copy=False)
 
 
 def squared_distances(X: Matrix, Z: Matrix) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array, Matrix
@@ -39,6 +39,8 @@ class Stationary(Kernel):
 
     def diagonal(self, X: Matrix) -> Array:
         """1 for every row."""
+        if not is_array_api_obj(X):
+            return np.ones(X.shape[0], dtype=X.dtype)
         squares = squared_norms(X[:, :1])
         return array_namespace(squares).ones_like(squares)
 

@@ -20,7 +20,7 @@ ONE_TILE = 768
 MANY_ROWS = 1500
 """From so many rows on, tiles have twice as many: BLAS is faster, and threads have enough to do."""
 DIAGONAL = 128
-"""Columns of a factor that SciPy solves for at once, on one thread at a time."""
+"""Columns of a factor whose block on the diagonal is inverted, so that solving is a product."""
 LEAST_REFINED = 1000
 """Rows from which a factor in single precision and its refinement are faster than one in double."""
 MOST_REFINEMENTS = 10
@@ -44,6 +44,7 @@ def cholesky_in_place(A: Array) -> bool:
             return False
         A[panel, panel] = factor
         below = tiles[place + 1 :]
+        inverses = _diagonal_inverses(factor) if below else []
         # Tiles whose rows lie together: their products are a third faster than those of A.
         solved: dict[int, Array] = {}
 
@@ -51,9 +52,10 @@ def cholesky_in_place(A: Array) -> bool:
             rows: slice,
             panel: slice = panel,
             factor: Array = factor,
+            inverses: list[Array] = inverses,
             solved: dict[int, Array] = solved,
         ) -> None:
-            A[rows, panel] = solved[rows.start] = _solved_rows(factor, A[rows, panel])
+            A[rows, panel] = solved[rows.start] = _solved_rows(factor, inverses, A[rows, panel])
 
         def subtract(tile: tuple[slice, slice], solved: dict[int, Array] = solved) -> None:
             rows, columns = tile
@@ -66,19 +68,23 @@ def cholesky_in_place(A: Array) -> bool:
     return True
 
 
-def _solved_rows(factor: Array, B: Array) -> Array:
-    """BL⁻ᵀ by columns of L: products run on several threads at once, which SciPy's solver does not.
+def _diagonal_inverses(factor: Array) -> list[Array]:
+    """The inverses of the blocks on the diagonal of a lower triangular factor."""
+    invert = scipy_linalg().lapack.get_lapack_funcs("trtri", (factor,))
+    with one_blas_thread():
+        blocks = [slice(first, first + DIAGONAL) for first in range(0, len(factor), DIAGONAL)]
+        return [np.tril(invert(factor[here, here], lower=True)[0]) for here in blocks]
 
-    The solver is left with the blocks on the diagonal.
-    """
+
+def _solved_rows(factor: Array, inverses: list[Array], B: Array) -> Array:
+    """BL⁻ᵀ by blocks of columns of L, in products, which run on several threads at once."""
     found = np.array(B)
-    solve = scipy_linalg().solve_triangular
-    for first in range(0, len(factor), DIAGONAL):
+    for place, inverse in enumerate(inverses):
+        first = place * DIAGONAL
         here = slice(first, first + DIAGONAL)
         if first:
             found[:, here] -= np.dot(found[:, :first], factor[here, :first].T)
-        pivot = factor[here, here]
-        found[:, here] = solve(pivot, found[:, here].T, lower=True, check_finite=False).T
+        found[:, here] = np.dot(found[:, here], inverse.T)
     return found
 
 

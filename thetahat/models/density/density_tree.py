@@ -18,6 +18,8 @@ from thetahat.models.density.box import box_around
 from thetahat.models.density.cell_model import CellModel, parts_of
 from thetahat.models.density.growing import CellDensity, answer, grow_cells
 from thetahat.models.density.pruning import choose_leaves, merging, with_leaves
+from thetahat.models.density.single_rows import TreeTable
+from thetahat.models.density.uniform_cells import UniformCells
 from thetahat.models.tree.structure import Tree
 
 
@@ -143,6 +145,11 @@ class DensityTree(CellModel):
         check_is_fitted(self)
         found = self.density_.cells.directions
         return np.zeros(0) if found is None else found.offsets
+
+    def _row_table(self) -> TreeTable | None:
+        """Log-densities of single rows; None for Gaussian leaves."""
+        density = self.density_
+        return TreeTable.of(density) if isinstance(density, UniformCells) else None
 
     def apply(self, X: Any) -> Array:
         """Return the leaf that contains each row. Cost: O(n · depth).

@@ -24,7 +24,7 @@ from thetahat.models.generative.stacked_components import (
 )
 
 FEW = 8
-"""Rows up to which kernel densities are evaluated in fewer steps, on one thread."""
+"""Rows up to which densities are evaluated in fewer steps, on one thread."""
 
 
 @with_parameters
@@ -113,7 +113,7 @@ class BayesClassifier(GenerativeClassifier):
         self.densities_ = [
             self._fitted(clone(density), source, rows, code) for code, rows in enumerate(of_class)
         ]
-        for each in ("_few_levels", "_stack"):
+        for each in ("_few_levels", "_stack", "_row_tables"):
             self.__dict__.pop(each, None)
             getattr(self, each)  # made now, so that predictions do not change the model
         return self
@@ -175,6 +175,10 @@ class BayesClassifier(GenerativeClassifier):
         levels = self._few_levels
         if levels is not None and rows.shape[0] <= FEW and rows.dtype.char == "d":
             return self._few(np.ascontiguousarray(rows), levels)
+        if self._row_tables is not None and rows.shape[0] <= FEW and rows.dtype.char == "d":
+            levels, tables = self._row_tables
+            logs = [[each.log_density(row) for each in tables] for row in rows.tolist()]
+            return np.array(logs) + levels
         if self._stack is not None and rows.dtype.char == "d":
             joint = joint_of_components(np.ascontiguousarray(rows), self._stack)
             if isfinite(np.vdot(joint, joint)):
@@ -191,6 +195,19 @@ class BayesClassifier(GenerativeClassifier):
         """The components of all classes, if they are Gaussians or mixtures of them."""
         with np.errstate(divide="ignore"):
             return stacked_components(self.densities_, np.log(self.class_prior_))
+
+    @cached_property
+    def _row_tables(self) -> tuple[Array, list[Any]] | None:
+        """log π, and tables of the densities for single rows; None if a density has none."""
+        tables = []
+        for density in self.densities_:
+            known = type(density).__module__.startswith("thetahat.")  # no subclass of a user
+            table = getattr(density, "_row_table", lambda: None)() if known else None
+            if table is None:
+                return None
+            tables.append(table)
+        with np.errstate(divide="ignore"):
+            return np.log(self.class_prior_), tables
 
     @cached_property
     def _few_levels(self) -> Array | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.source import Source
+from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_moments import ClassMoments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, fraction, none, one_of
@@ -41,7 +41,7 @@ from thetahat.models.generative.gaussian import (
     whitening,
 )
 from thetahat.models.generative.refined_whitening import refined_whitenings
-from thetahat.models.generative.whitened_squares import best_classes, whitened_squares
+from thetahat.models.generative.whitened_squares import ClassDifferences, whitened_squares
 
 STACKED = 1 << 18
 """Entries of all whitening matrices up to which they are also kept side by side."""
@@ -305,17 +305,23 @@ class QuadraticDiscriminantAnalysis(ClassModel):
     def _offsets(self) -> Array:
         return np.matvec(self._roots.mT, self._apart)
 
-    def _best(self, rows: Matrix) -> Array:
+    def _best_of_source(self, source: Source) -> Array:
         """The best classes: from single precision wherever its errors cannot change them."""
-        few = rows.shape[0] * self._roots.size <= SHORT
-        if few or self._roots.ndim != 3 or not isinstance(rows, np.ndarray):
-            return super()._best(rows)
-        given = (self._centre, self._roots, self._offsets(), self._levels)
-        if (found := best_classes(rows, *given)) is None:
-            return super()._best(rows)
+        few = source.n_rows * self._roots.size <= SHORT
+        if few or self._roots.ndim != 3 or np.isneginf(self._levels[0]):
+            return super()._best_of_source(source)
+        with one_blas_thread():
+            given = (self._centre, self._roots, self._offsets(), self._levels)
+            differences = ClassDifferences.of(*given)
+        return source.map_rows(partial(self._best_of_block, differences=differences))
+
+    def _best_of_block(self, block: Block, differences: ClassDifferences) -> Array:
+        rows = block.X
+        if not isinstance(rows, np.ndarray) or (found := differences.best(rows)) is None:
+            return self._best(rows)
         best, doubt = found
         if doubt.size:
-            best[doubt] = super()._best(rows[doubt])
+            best[doubt] = self._best(rows[doubt])
         return best
 
     def _near_scores(self, rows: Matrix) -> Array | None:

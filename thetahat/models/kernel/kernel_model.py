@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import LARGEST_FACTOR, more_than
 from thetahat.estimator.watching import with_callbacks
+from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.randomness import generator
+from thetahat.mathematics.kernels.given import Precomputed
+from thetahat.mathematics.kernels.gram import require_kernel_matrix
+from thetahat.mathematics.kernels.names import named as named_kernel
 from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.mathematics.losses import named as named_loss
-from thetahat.models.kernel.machine import KernelMachine
+from thetahat.models.kernel.blocks import features_of_blocks, loaded, suited_to_blocks
+from thetahat.models.kernel.machine import MOST_EXACT_ROWS, USUAL_CENTRES, KernelMachine
 from thetahat.models.kernel.parameters import in_memory
 
 
@@ -71,6 +81,8 @@ class KernelModel(KernelMachine):
     tol: float = 1e-8
     random_state: Any = None
 
+    _streams = True
+    _reads_on_client = True
     _ranges = KernelMachine._ranges | {"alpha": more_than(0, LARGEST_FACTOR)}
     _everyday = "kernel machine"
     _everyday_params: ClassVar[dict[str, Any]] = {"n_components": 300}
@@ -86,8 +98,10 @@ class KernelModel(KernelMachine):
 
         Parameters
         ----------
-        X : array-like, sparse or table of shape (n, d)
-            Training rows; for a precomputed kernel, the matrix of shape (n, n).
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training rows; for a precomputed kernel, the matrix of shape (n, n). A `Source` (see
+            ``th.scan``) is read block by block and brings its own targets; it needs
+            ``n_components``, and up to 10,000 rows are loaded with "auto".
         y : array-like of shape (n,)
             The targets, which must suit the loss: numbers, counts, or labels of any kind for a
             loss of classes.
@@ -101,5 +115,33 @@ class KernelModel(KernelMachine):
         """
         self.loss_ = named_loss(self.loss)
         source, n_scores = self._rows(X, y, sample_weight)
-        self._fit_function(in_memory(source, type(self).__name__), n_scores, self.alpha, X, y)
+        if not isinstance(source, InMemory) and (m := self._n_centres_of_blocks(source)):
+            self.kernel_ = suited_to_blocks(self.kernel, source)
+            require_kernel_matrix(m, m, np.float64, copies=3)
+            random = generator(self.random_state)
+            features, rows = features_of_blocks(self.kernel_, source, m, self.centers, random)
+            self._fit_rows(features, rows, n_scores, self.alpha, X, y)
+            self._state_centres(m, source.n_rows)
+            return self
+        rows = source if isinstance(source, InMemory) else loaded(source)
+        self._fit_function(in_memory(rows, type(self).__name__), n_scores, self.alpha, X, y)
         return self
+
+    def _n_centres_of_blocks(self, source: Source) -> int | None:
+        """The number of centres of rows that are read block by block; None if they are so few."""
+        if self.n_components is None:
+            raise CapabilityError(
+                "KernelModel: n_components=None compares all pairs of rows, which must be in "
+                "memory, but these are read block by block. Give the number of centres of "
+                "Nyström's approximation, such as n_components=1000, or load the rows with "
+                "X, y, sample_weight = source.arrays()."
+            )
+        if isinstance(named_kernel(self.kernel), Precomputed):
+            raise CapabilityError(
+                "KernelModel: a precomputed kernel matrix must be in memory, but its rows are read "
+                "block by block. Give the rows themselves and the name of the kernel, or load the "
+                "matrix with X, y, sample_weight = source.arrays()."
+            )
+        if self.n_components == "auto":
+            return USUAL_CENTRES if source.n_rows > MOST_EXACT_ROWS else None
+        return min(int(self.n_components), source.n_rows)

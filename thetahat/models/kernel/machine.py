@@ -10,6 +10,7 @@ import numpy as np
 
 from thetahat.data.columns.schema import Schema
 from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
 from thetahat.estimator.any_loss import AnyLoss
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.risk_minimiser import RiskMinimiser
@@ -143,7 +144,7 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         self._fit_features(features, features.of_rows(source.X), source, n_scores, strength, X, y)
         if exact:
             self._keep_support(source, strength)
-        self._state_centres(source)
+        self._state_centres(self._n_centres(source), source.n_rows)
 
     def _require_features(self, n: int, m: int, *, copies: int = 1, squares: int = 0) -> None:
         """Raise an error unless features of n rows and m centres fit, and matrices of a solver.
@@ -169,7 +170,19 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
     ) -> None:
         """Minimise the mean loss plus strength/2·‖β‖² over βᵀφ(x), with φ of the rows as values."""
         rows = rows_of_features(source, values)
-        predictor = LinearPredictor(values.shape[1], n_scores, self.fit_intercept)
+        self._fit_rows(features, rows, n_scores, strength, X, y)
+
+    def _fit_rows(
+        self,
+        features: FeatureCoefficients,
+        rows: Source,
+        n_scores: int,
+        strength: float,
+        X: Any,
+        y: Any,
+    ) -> None:
+        """The same, for rows whose columns are the features."""
+        predictor = LinearPredictor(rows.n_features, n_scores, self.fit_intercept)
         risk = EmpiricalRisk(predictor, self.loss_, L2(strength), rows)
         self._minimise(
             risk,
@@ -202,12 +215,11 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         random = generator(self.random_state)
         return choose_centres(self.kernel_, source.X, used, source.weight, m, self.centers, random)
 
-    def _state_centres(self, source: InMemory) -> None:
+    def _state_centres(self, m: int | None, n_rows: int) -> None:
         """Add to the reason of the solution that an approximation was used."""
-        m = self._n_centres(source)
-        if m is None or m >= source.n_rows:
+        if m is None or m >= n_rows:
             return
-        cause = f"{m} of {source.n_rows} rows are centres ({self.centers})"
+        cause = f"{m} of {n_rows} rows are centres ({self.centers})"
         if self.n_components == "auto":
             cause += f", because there are more than {MOST_EXACT_ROWS} rows"
         reason = f"Nyström's approximation: {cause}; {self.solution_.reason}"

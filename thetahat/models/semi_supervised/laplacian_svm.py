@@ -151,7 +151,7 @@ class LaplacianSVM(PartlyLabelledMachine):
         M = self._penalty(rows, first, place, values)
         inner, seen = PenalisedFeatures.of(features, values[place[rows.known]], M)
         self._fit_features(inner, seen, rows.labelled, rows.n_scores, self.alpha, X, y)
-        self._state_centres(source)
+        self._state_centres(self._n_centres(source), source.n_rows)
         self._label_rest(X, y)
         return self
 

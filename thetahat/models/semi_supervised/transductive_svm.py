@@ -170,7 +170,7 @@ class TransductiveSVM(PartlyLabelledMachine):
                     break
         self.path_, self.n_iter_ = np.array(path), len(path)
         self.solution_ = _solution(made, path, verdict, problem)
-        self._state_centres(rows.everything)
+        self._state_centres(self._n_centres(rows.everything), rows.everything.n_rows)
         self._warn_unless_converged()
         self._label_rest(X, y)
         self._keep_labels(rows, made.better, problem)

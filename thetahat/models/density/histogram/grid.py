@@ -43,7 +43,7 @@ class Grid(CheckedValue):
         check_rule(self, good and len(self.edges) > 0, "edges must be ascending numbers")
         check_rule(
             self,
-            len(self.keys) == len(_levels(self.shape))
+            len(self.keys) == len(column_levels(self.shape))
             and all(isinstance(each, np.ndarray) and each.ndim == 1 for each in self.keys)
             and isinstance(self.counts, np.ndarray)
             and self.counts.shape == self.keys[-1].shape,
@@ -115,7 +115,7 @@ class Grid(CheckedValue):
     def bins_of(self, number: Array) -> Array:
         """The bins of some occupied cells, (n, d)."""
         bins = np.empty((len(number), len(self.shape)), dtype=np.int64)
-        levels = _levels(self.shape)
+        levels = column_levels(self.shape)
         for columns, keys in zip(levels[::-1], self.keys[::-1], strict=True):
             size = tuple(self.shape[j] for j in columns)
             number, code = np.divmod(keys[number], prod(size))
@@ -160,7 +160,7 @@ def _log_widths(edges: Array, bins: Array) -> Array:
     return np.log(edges[bins + 1] - edges[bins])
 
 
-def _levels(shape: tuple[int, ...]) -> list[list[int]]:
+def column_levels(shape: tuple[int, ...]) -> list[list[int]]:
     """The columns of every level, with a product of bins below the limit."""
     levels: list[list[int]] = [[]]
     size = 1
@@ -176,7 +176,7 @@ def _levels(shape: tuple[int, ...]) -> list[list[int]]:
 def _codes(bins: Array, shape: tuple[int, ...]) -> list[tuple[list[int], int, Array]]:
     """Per level its columns, the product of their bins, and the number of every row."""
     found = []
-    for columns in _levels(shape):
+    for columns in column_levels(shape):
         size = tuple(shape[j] for j in columns)
         some = tuple(np.maximum(bins[:, j], 0) for j in columns)
         found.append((columns, prod(size), np.ravel_multi_index(some, size)))

@@ -22,6 +22,7 @@ from thetahat.foundation.types import Array
 from thetahat.models.density.box import box_around
 from thetahat.models.density.histogram.bins import edges_of, whole_number_edges
 from thetahat.models.density.histogram.grid import Grid, bin_indices
+from thetahat.models.density.single_rows import HistogramTable
 
 
 @with_parameters
@@ -170,6 +171,10 @@ class Histogram(DensityModel):
         if self.discrete:
             logs[(rows != np.rint(rows)).any(axis=1)] = -np.inf
         return logs.astype(block.X.dtype, copy=False)
+
+    def _row_table(self) -> HistogramTable | None:
+        """The same for single rows."""
+        return HistogramTable.of(self._grids, self._columns(), discrete=self.discrete)
 
     def _columns(self) -> list[list[int]]:
         every = list(range(self.n_features_in_))
