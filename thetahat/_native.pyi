@@ -1,5 +1,6 @@
 """Compiled kernels: pure functions on typed, contiguous arrays (sources in ``native/``)."""
 
+from collections.abc import Callable
 from typing import Any, overload
 
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ TreeParts = tuple[
     FloatArray,
 ]
 """The arrays of `thetahat.models.tree.structure.Tree`, in its order."""
+GradientScales = tuple[float, float, bool, bool, bool, int]
 
 def pack_rows(
     x: FloatArray,
@@ -636,6 +638,53 @@ def grow_gradient_tree(
 def grow_gradient_tree(
     codes: SparseCodes, *arguments: Any
 ) -> tuple[TreeParts, FloatArray, FloatArray, FloatArray]: ...
+def gradient_sums(
+    gradient: FloatArray, hessian: FloatArray, weight: FloatArray
+) -> tuple[float, float, float, float, bool]: ...
+def gradient_scales(
+    sums: tuple[float, float, float, float, bool], n_rows: int, counts: bool
+) -> GradientScales: ...
+def gradient_words(
+    gradient: FloatArray,
+    hessian: FloatArray,
+    weight: FloatArray,
+    scales: GradientScales,
+    first: int,
+    seed: int,
+) -> FloatArray: ...
+def leaf_histograms(
+    by_row: FloatArray,
+    n_columns: int,
+    stride: int,
+    rows: FloatArray,
+    bounds: FloatArray,
+    words: FloatArray,
+    weight: FloatArray,
+    with_weights: bool,
+) -> tuple[FloatArray, FloatArray]: ...
+def grow_from_histograms(
+    cuts: FloatArray,
+    cut_offsets: FloatArray,
+    lookup: FloatArray,
+    lookup_offsets: FloatArray,
+    facts: FloatArray,
+    words: FloatArray,
+    weights: FloatArray,
+    scales: GradientScales,
+    max_leaves: int,
+    max_depth: int,
+    min_split: float,
+    min_rows: float,
+    min_hessian: float,
+    min_gain: float,
+    l2: float,
+    rows_by_curvature: bool,
+    max_features: int,
+    monotonic: FloatArray,
+    groups: FloatArray,
+    seed: int,
+    divide: Callable[..., tuple[FloatArray, FloatArray, FloatArray]],
+) -> tuple[TreeParts, FloatArray]: ...
 def add_to_leaves(
     order: FloatArray,
     bounds: FloatArray,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import accumulate, chain
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, pairwise
 from typing import Any
+
+import numpy as np
 
 from thetahat.data.distributed.cluster import computed
 from thetahat.data.distributed.partition import (
@@ -19,8 +21,10 @@ from thetahat.data.distributed.partition import (
 from thetahat.data.distributed.pieces import dask
 from thetahat.data.distributed.row_state import DaskRowState
 from thetahat.data.distributed.tree import tree
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, S, Source, rows_per_block
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 
 SHARED_BYTES = 1 << 16
 """Arguments above this size are sent to each worker once, instead of with each partition."""
@@ -90,6 +94,20 @@ class DaskSource(Source):
                 tasks.append(first(part, min(left, size)))
             left -= size
         return joined(computed(tasks))
+
+    def take(self, rows: Array) -> DaskSource:
+        """The rows with these numbers in ascending order, selected by the workers."""
+        bounds = np.searchsorted(rows, [*self.starts, self.n_rows])
+        taken = dask("delayed").delayed(InMemory.take, pure=False)
+        chosen = [
+            (taken(part, rows[low:high] - start), int(high - low))
+            for part, start, (low, high) in zip(
+                self._rows(), self.starts, pairwise(bounds), strict=True
+            )
+            if high > low
+        ]
+        parts, sizes = zip(*chosen, strict=True)
+        return replace(self, parts=tuple(parts), sizes=tuple(sizes))
 
     def row_state(self, **start: Any) -> DaskRowState:
         """As `Source.row_state`; the arrays stay on the workers."""
