@@ -215,7 +215,8 @@ class DistributedBoosting(Boosting):
             divide,
         )
         tree = Tree(*arrays, n_features=self.bins.n_features)
-        tree.values[:] *= self.plan.learning_rate
+        with np.errstate(over="ignore"):  # found by its result
+            tree.values[:] *= self.plan.learning_rate
         self.workers.end_tree(tree, tree.values[nodes, 0], column)
         return tree
 
