@@ -11,7 +11,7 @@ import numpy as np
 
 from thetahat.data.distributed.cluster import computed
 from thetahat.data.distributed.partition import (
-    block_number,
+    block_from,
     first_rows,
     joined,
     packed,
@@ -115,11 +115,11 @@ class DaskSource(Source):
 
     def blocks(self) -> Iterator[Block]:
         """The blocks, which come to the client one at a time; see `reduce` for passes."""
-        one = dask("delayed").delayed(block_number, pure=False)
+        one = dask("delayed").delayed(block_from, pure=False)
         rows = rows_per_block(self.n_features)
         for part, start, size in zip(self._rows(), self.starts, self.sizes, strict=True):
-            for number in range(-(-size // rows)):
-                (block,) = computed([one(part, start, number)])
+            for low in range(0, size, rows):
+                (block,) = computed([one(part, start, low, rows)])
                 yield block
 
     def tasks(self, function: Callable[..., Any], work: bytes, *others: Any) -> list[Any]:
