@@ -73,7 +73,8 @@ class StreamedRows(RowPieces):
         rows = self[places]
         found = np.empty(rows.shape, dtype=self.dtype, order="F")
         done = 0
-        for values in some_rows(self.source, rows.numbers).map_blocks(partial(_read, self.read)):
+        chosen = some_rows(self.source, np.asarray(rows.numbers))
+        for values in chosen.map_blocks(partial(_read, self.read)):
             found[done : done + len(values)] = values
             done += len(values)
         return found

@@ -87,7 +87,8 @@ class Components:
 
     def moved(self, theta: Array) -> Components:
         """Components of the same kind with another vector."""
-        return Components.at(self.kind, *self.means.shape, theta)
+        k, d = self.means.shape
+        return Components.at(self.kind, k, d, theta)
 
     def terms(self) -> tuple[Array, Array, Array]:
         """The arguments of a pass over rows: log-scales, centres and factors."""
