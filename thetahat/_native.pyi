@@ -725,6 +725,7 @@ def coded_columns(
     categorical: FloatArray,
     lower: FloatArray,
     upper: FloatArray,
+    random: bool = False,
 ) -> ForestColumns: ...
 def ranked_columns(
     x: FloatArray, n_categories: FloatArray, categorical: FloatArray, threads: int
