@@ -1,6 +1,5 @@
 """Compiled kernels: pure functions on typed, contiguous arrays (sources in ``native/``)."""
 
-from collections.abc import Callable
 from typing import Any, overload
 
 from numpy.typing import NDArray
@@ -671,19 +670,7 @@ def grow_from_histograms(
     words: FloatArray,
     weights: FloatArray,
     scales: GradientScales,
-    max_leaves: int,
-    max_depth: int,
-    min_split: float,
-    min_rows: float,
-    min_hessian: float,
-    min_gain: float,
-    l2: float,
-    rows_by_curvature: bool,
-    max_features: int,
-    monotonic: FloatArray,
-    groups: FloatArray,
-    seed: int,
-    divide: Callable[..., tuple[FloatArray, FloatArray, FloatArray]],
+    *arguments: Any,
 ) -> tuple[TreeParts, FloatArray]: ...
 def add_to_leaves(
     order: FloatArray,

@@ -211,8 +211,8 @@ class DistributedBoosting(Boosting):
             root.weights,
             scales,
             *self.rules.arguments(self.bins.n_features),
-            seed=seed,
-            divide=divide,
+            seed,
+            divide,
         )
         tree = Tree(*arrays, n_features=self.bins.n_features)
         with np.errstate(over="ignore"):  # found by its result
