@@ -108,6 +108,7 @@
     /* trees/gradient */ \
     X(gradient_tree) \
     X(leaf_constants) \
+    X(remote_tree) \
     /* trees/isolation */ \
     X(isolation) \
     /* trees/prediction */ \

@@ -19,6 +19,7 @@ TreeParts = tuple[
     FloatArray,
 ]
 """The arrays of `thetahat.models.tree.structure.Tree`, in its order."""
+GradientScales = tuple[float, float, bool, bool, bool, int]
 
 def pack_rows(
     x: FloatArray,
@@ -668,6 +669,41 @@ def grow_gradient_tree(
 def grow_gradient_tree(
     codes: SparseCodes, *arguments: Any
 ) -> tuple[TreeParts, FloatArray, FloatArray, FloatArray]: ...
+def gradient_sums(
+    gradient: FloatArray, hessian: FloatArray, weight: FloatArray
+) -> tuple[float, float, float, float, bool]: ...
+def gradient_scales(
+    sums: tuple[float, float, float, float, bool], n_rows: int, counts: bool
+) -> GradientScales: ...
+def gradient_words(
+    gradient: FloatArray,
+    hessian: FloatArray,
+    weight: FloatArray,
+    scales: GradientScales,
+    first: int,
+    seed: int,
+) -> FloatArray: ...
+def leaf_histograms(
+    by_row: FloatArray,
+    n_columns: int,
+    stride: int,
+    rows: FloatArray,
+    bounds: FloatArray,
+    words: FloatArray,
+    weight: FloatArray,
+    with_weights: bool,
+) -> tuple[FloatArray, FloatArray]: ...
+def grow_from_histograms(
+    cuts: FloatArray,
+    cut_offsets: FloatArray,
+    lookup: FloatArray,
+    lookup_offsets: FloatArray,
+    facts: FloatArray,
+    words: FloatArray,
+    weights: FloatArray,
+    scales: GradientScales,
+    *arguments: Any,
+) -> tuple[TreeParts, FloatArray]: ...
 def add_to_leaves(
     order: FloatArray,
     bounds: FloatArray,
@@ -708,6 +744,7 @@ def coded_columns(
     categorical: FloatArray,
     lower: FloatArray,
     upper: FloatArray,
+    random: bool = False,
 ) -> ForestColumns: ...
 def ranked_columns(
     x: FloatArray, n_categories: FloatArray, categorical: FloatArray, threads: int

@@ -60,6 +60,7 @@ template <typename Code_> struct CodedColumns {
     // are lower[j·width + c] and upper[j·width + c].
     const double *lower = nullptr, *upper = nullptr;
     std::size_t width = 0;
+    bool random = false; // whether splits are drawn at random; needs the ends of the codes
 
     const Code *column(std::uint32_t j) const { return codes + j * n_rows; }
     // use(cell, n_codes) with neighbouring codes of column j merged, so that there are few.

@@ -10,13 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.bins import Bins
 from thetahat.data.row_subset import some_rows
-from thetahat.data.source import Source, rows_per_block
+from thetahat.data.source import Block, Source, rows_per_block
 from thetahat.foundation.types import Array
 
 
@@ -71,9 +72,16 @@ class StreamedRows(RowPieces):
         """The rows at ascending places, as one array by columns. Cost: one pass."""
         rows = self[places]
         found = np.empty(rows.shape, dtype=self.dtype, order="F")
-        for place, values in rows.pieces():
-            found[place] = values
+        done = 0
+        chosen = some_rows(self.source, np.asarray(rows.numbers))
+        for values in chosen.map_blocks(partial(_read, self.read)):
+            found[done : done + len(values)] = values
+            done += len(values)
         return found
+
+
+def _read(read: Callable[[Array], Array], block: Block) -> Array:
+    return read(block.X)
 
 
 @dataclass(frozen=True)

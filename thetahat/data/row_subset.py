@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.views import View
+from thetahat.data.views import View, as_given
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
+
+
+@runtime_checkable
+class TakesRows(Protocol):
+    """A source that selects rows by their numbers where they are."""
+
+    def take(self, rows: Array) -> Source: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +93,13 @@ def some_rows(source: Source, numbers: Array) -> Source:
     numbers = np.sort(np.asarray(numbers))
     if not numbers.size:
         raise DataError("No row is selected. Select at least one.")
-    if isinstance(source, InMemory):
+    if isinstance(source, TakesRows):
         return source.take(numbers)
+    if (
+        isinstance(source, View)
+        and source.change is as_given
+        and isinstance(source.source, TakesRows)
+    ):
+        return replace(source, source=source.source.take(numbers))
     facts = {each.name: getattr(source, each.name) for each in fields(Source)}
     return RowSubset(**facts, source=source, numbers=numbers)

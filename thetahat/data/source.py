@@ -133,6 +133,8 @@ class Source(ABC):
     """Type of the target where it is stored, if it holds whole numbers or Booleans."""
     labels: Labels | None = None
     """The labels, if y holds their codes; None if y holds numbers."""
+    sparse_blocks: bool = False
+    """Whether blocks hold sparse rows; rows in memory know it themselves."""
 
     @property
     @abstractmethod

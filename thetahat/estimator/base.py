@@ -105,6 +105,8 @@ class Estimator(BaseEstimator):
 
     _ranges: ClassVar[dict[str, Range]] = {}
     _accepts_sparse: bool = False
+    _accepts_sparse_blocks: ClassVar[bool] = True
+    """Whether a model that takes sparse rows also takes them block by block."""
     _multi_output: bool = False
     _leaves_out_missing: ClassVar[bool] = False
     """Whether NaN in X marks a missing value, for which the model has a rule."""
@@ -268,6 +270,11 @@ class Estimator(BaseEstimator):
             raise CapabilityError(
                 f"{who} needs its rows in memory, but these are read block by block. Load them "
                 f"with X, y, sample_weight = source.arrays(), or {self._instead_of_blocks}."
+            )
+        if source.sparse_blocks and not (self._accepts_sparse and self._accepts_sparse_blocks):
+            raise CapabilityError(
+                f"{who}: the partitions of X are sparse, but this model needs them dense. Use "
+                "X.map_blocks(lambda rows: rows.toarray())."
             )
         if supervised and source.labels is not None:
             raise DataError(

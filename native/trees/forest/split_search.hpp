@@ -4,7 +4,8 @@
 // sends the groups 0 … g left. Categories are groups ordered by their mean target (for one sum the
 // best subset is then a prefix), or by the share of each class in turn; the gain is reduced by what
 // such an order finds in noise (category_noise.hpp). Rows with missing values are tried on both
-// sides. Sums are made in the order of the rows and groups, by one thread.
+// sides. Columns whose splits are random have one candidate each. Sums are made in the order of the
+// rows and groups, by one thread.
 #pragma once
 
 #include <limits>
@@ -14,6 +15,7 @@
 
 #include "trees/category_noise.hpp"
 #include "trees/coded_columns.hpp"
+#include "trees/exact/random_rules.hpp"
 #include "trees/forest/node_groups.hpp"
 #include "trees/node_sums.hpp"
 #include "trees/random.hpp"
@@ -51,6 +53,16 @@ template <typename Columns_, typename Statistics_, typename Criterion> class Spl
         found.has_missing = groups_.n_missing > 0;
         const bool categorical = !Columns::sparse && columns_.categorical[j];
         if constexpr (!Columns::sparse)
+            if (columns_.random) {
+                draw_split(j, random, found);
+                if (node_.beats(found, best)) {
+                    best = found;
+                    if (categorical)
+                        std::swap(sides_, found_sides_);
+                }
+                return true;
+            }
+        if constexpr (!Columns::sparse)
             if (categorical) {
                 found.share = real_share(n_codes, code);
                 consider_categories(random, found);
@@ -66,6 +78,51 @@ template <typename Columns_, typename Statistics_, typename Criterion> class Spl
     }
 
   private:
+    // One split at random: the end of a bin that is nearest to a threshold, which is uniform
+    // between the first and the last end within the node, or at least one category on each side.
+    // Missing values go to a random side.
+    void draw_split(std::uint32_t j, Random &random, Candidate &found) {
+        const std::size_t n = groups_.n;
+        const std::vector<std::uint32_t> codes(
+            groups_.codes.begin(), groups_.codes.begin() + static_cast<std::ptrdiff_t>(n));
+        std::size_t last = n - 1; // all values on the left, if there is one
+        CategorySet set;
+        if (n > 1 && columns_.categorical[j])
+            set = draw_categories(random, codes);
+        else if (n > 1) {
+            const double *upper = columns_.upper + j * columns_.width;
+            const double t = draw_threshold(random, upper[codes[0]],
+                                            columns_.lower[j * columns_.width + codes[n - 1]]);
+            last = 0;
+            while (last + 2 < n && t - upper[codes[last]] >= upper[codes[last + 1]] - t)
+                ++last;
+        } else if (columns_.categorical[j])
+            set.add(codes[0]);
+        found.missing_left = found.has_missing && n > 1 && (random.next() & 1);
+        std::fill(left_.begin(), left_.end(), 0.0);
+        if (found.missing_left)
+            left_ = groups_.missing;
+        std::size_t rows = found.missing_left ? groups_.n_missing : 0;
+        found_sides_ = Sides{};
+        for (std::size_t g = 0; g < n; ++g) {
+            const bool left = columns_.categorical[j] ? set.holds(codes[g]) : g <= last;
+            (left ? found_sides_.left : found_sides_.right).push_back(codes[g]);
+            if (!left)
+                continue;
+            rows += groups_.rows[g];
+            for (std::size_t k = 0; k < stride_; ++k)
+                left_[k] += groups_.sums[g * stride_ + k];
+        }
+        found.last_left = codes[last];
+        if (last + 1 < n)
+            found.first_right = codes[last + 1];
+        else
+            found.threshold = std::numeric_limits<double>::infinity();
+        found.weight_left = left_[0];
+        if (node_.allows(found.feature, left_[0], left_[1], rows))
+            found.gain = node_.gain(left_.data());
+    }
+
     // Groups 0 … g left, for every g; missing rows right, then left.
     void consider_prefixes(Random &random, Candidate &found) {
         const std::size_t place = best_prefix(random, found);

@@ -1,10 +1,11 @@
 // The engine that grows a tree from histograms of gradients.
 //
-// Row numbers stay ascending within every leaf (stable partition). The histogram of the smaller of
-// two siblings is computed; that of the larger is the histogram of the parent minus it. A leaf
-// needs a weight of `min_rows`. If hessians are not counts, a split whose sides certainly have that
-// weight (Σh ≥ min_rows · largest h) is accepted directly, and only the others are counted exactly.
-// With `rows_by_curvature` the weight of a side is that of the leaf times its share of the hessian.
+// The rows are a part that is passed in: in this process (local_rows.hpp), or elsewhere
+// (remote_rows.hpp). The histogram of the smaller of two siblings is computed; that of the larger
+// is the histogram of the parent minus it. A leaf needs a weight of `min_rows`. If hessians are not
+// counts, a split whose sides certainly have that weight (Σh ≥ min_rows · largest h) is accepted
+// directly, and only the others are counted exactly. With `rows_by_curvature` the weight of a side
+// is that of the leaf times its share of the hessian.
 #pragma once
 
 #include <algorithm>
@@ -14,32 +15,32 @@
 #include "trees/gradient/gradient_rules.hpp"
 #include "trees/gradient/gradient_split.hpp"
 #include "trees/gradient/histograms.hpp"
-#include "trees/gradient/leaf_columns.hpp"
-#include "trees/gradient/ordered_rows.hpp"
 #include "trees/tree.hpp"
 
 namespace thetahat::trees {
 
-class GradientEngine {
+// What an open leaf keeps.
+struct GradientState {
+    std::int32_t histogram = -1;
+    std::int32_t place = 0;           // the number of the leaf where the rows are, if elsewhere
+    std::int64_t total = 0, left = 0; // words of all rows, and of those that go left
+    std::int64_t largest = 1;         // the largest q_h of a row per unit of weight
+    double weight = 0.0;
+    bool missing_seen = false;
+    Bounds bounds{};
+    std::vector<std::uint32_t> left_bins{}; // of a categorical split
+    LeafSquares squares{};                  // if there are categories
+    std::vector<std::uint8_t> groups{};     // that contain all columns of the path; empty: all
+};
+
+template <typename Rows> class GradientEngine {
   public:
-    struct State {
-        std::int32_t histogram = -1;
-        std::int64_t total = 0, left = 0; // words of all rows, and of those that go left
-        std::int64_t largest = 1;         // the largest q_h of a row per unit of weight
-        double weight = 0.0;
-        bool missing_seen = false;
-        Bounds bounds{};
-        std::vector<std::uint32_t> left_bins{}; // of a categorical split
-        LeafSquares squares{};                  // if there are categories
-        std::vector<std::uint8_t> groups{};     // that contain all columns of the path; empty: all
-    };
+    using State = GradientState;
     using Open = Leaf<State>;
 
-    GradientEngine(const CodeRows &codes, const BinTable &bins, const Gradients &gradients,
-                   const PackedGradients &packed, const GradientRules &rules,
-                   std::vector<std::uint32_t> &order, int threads)
-        : codes_(codes), bins_(bins), gradients_(gradients), packed_(packed), rules_(rules),
-          order_(order), rows_(order, threads), columns_(codes, gradients, order),
+    GradientEngine(Rows &rows, const CodeRows &codes, const BinTable &bins,
+                   const PackedGradients &packed, const GradientRules &rules, int threads)
+        : rows_(rows), codes_(codes), bins_(bins), packed_(packed), rules_(rules),
           threads_(threads),
           pool_(codes, 1 + *std::max_element(bins.n_bins.begin(), bins.n_bins.end())),
           found_{std::vector<Found>(codes.d), std::vector<Found>(codes.d)} {
@@ -54,14 +55,11 @@ class GradientEngine {
     std::vector<ClosedLeaf> leaves{};
 
     void open(Tree &, Open &root) {
-        root.begin = 0, root.end = order_.size();
-        for (const std::uint32_t row : order_)
-            root.state.total += packed_.words[row];
+        rows_.open(root);
         root.state.largest = packed_.largest_hessian;
         root.state.weight = weight_of(root);
         if (rules_.n_groups)
             root.state.groups.assign(rules_.n_groups, 1);
-        columns_.begin(root.begin, root.end);
     }
 
     void find(Tree &, Open &leaf) {
@@ -72,7 +70,7 @@ class GradientEngine {
     }
 
     void find_both(Tree &, Open &left, Open &right) {
-        Open &small = left.n_rows() <= right.n_rows() ? left : right;
+        Open &small = rows_.counts_left(left, right) ? left : right;
         Open &large = &small == &left ? right : left;
         const bool small_may = may_divide(small), large_may = may_divide(large);
         const bool subtract = large_may && large.state.histogram >= 0;
@@ -95,23 +93,14 @@ class GradientEngine {
     void divide(Tree &tree, Open &parent, Open &left, Open &right) {
         const auto j = static_cast<std::size_t>(parent.split.feature);
         std::uint8_t goes_left[most_codes] = {};
-        if (parent.split.categorical)
-            for (const std::uint32_t bin : parent.state.left_bins)
-                goes_left[bin] = 1;
-        else
-            std::fill(goes_left, goes_left + parent.split.code + 1, std::uint8_t{1});
-        goes_left[bins_.n_bins[j]] = parent.split.missing_left;
-        const std::uint8_t *column = columns_.codes_of(j, parent.begin, parent.end);
-        const std::size_t middle = rows_.part(
-            parent.begin, parent.end, [&](std::uint32_t row) { return goes_left[column[row]]; });
-        left.begin = parent.begin, left.end = right.begin = middle, right.end = parent.end;
-        columns_.own(right.begin, right.end);
+        mark(parent, goes_left);
+        rows_.part(parent, left, right, j, goes_left);
         left.state.total = parent.state.left;
         right.state.total = parent.state.total - parent.state.left;
         left.state.largest = right.state.largest = parent.state.largest;
         left.state.weight = weight_of(left);
         right.state.weight = parent.state.weight - left.state.weight;
-        (left.n_rows() > right.n_rows() ? left : right).state.histogram = parent.state.histogram;
+        (rows_.counts_left(left, right) ? right : left).state.histogram = parent.state.histogram;
         if (!parent.state.missing_seen) // then they go where most rows go
             tree.nodes[static_cast<std::size_t>(parent.node)].missing_left =
                 left.state.weight > right.state.weight;
@@ -139,24 +128,23 @@ class GradientEngine {
     double weight_of(const Open &leaf) const {
         if (packed_.counts)
             return static_cast<double>(hessian_of(leaf.state.total)) / packed_.hessian_scale;
-        if (!gradients_.weight)
-            return static_cast<double>(leaf.n_rows());
-        double sum = 0.0;
-        for (std::size_t i = leaf.begin; i < leaf.end; ++i)
-            sum += gradients_.weight[order_[i]];
-        return sum;
+        return rows_.weight_of(leaf);
+    }
+
+    // The codes of the column of a leaf's split that go left.
+    void mark(const Open &leaf, std::uint8_t *goes_left) const {
+        if (leaf.split.categorical)
+            for (const std::uint32_t bin : leaf.state.left_bins)
+                goes_left[bin] = 1;
+        else
+            std::fill(goes_left, goes_left + leaf.split.code + 1, std::uint8_t{1});
+        goes_left[bins_.n_bins[static_cast<std::size_t>(leaf.split.feature)]] =
+            leaf.split.missing_left;
     }
 
     void count(Open &leaf) {
         leaf.state.histogram = pool_.take();
-        pool_.build(codes_, order_.data() + leaf.begin, leaf.n_rows(), packed_.words.data(),
-                    threads_, pool_[leaf.state.histogram]);
-        if (!packed_.counts && !gradients_.weight) {
-            std::int64_t largest = 1;
-            for (std::size_t i = leaf.begin; i < leaf.end; ++i)
-                largest = std::max(largest, hessian_of(packed_.words[order_[i]]));
-            leaf.state.largest = largest;
-        }
+        rows_.count(leaf, pool_);
     }
 
     // The best splits of one or two leaves. With `subtract`, b has the histogram of its parent,
@@ -171,7 +159,7 @@ class GradientEngine {
         };
         for (Open *leaf : {&a, b})
             if (leaf && bins_.any_categorical())
-                leaf->state.squares = squares_of(gradients_, order_, leaf->begin, leaf->end);
+                leaf->state.squares = rows_.squares(*leaf);
         const auto use_a = usable_columns(rules_, d, a.state.groups, a.node);
         const auto use_b = b ? usable_columns(rules_, d, b->state.groups, b->node) : use_a;
         const std::size_t work = pool_.size() * (b ? 2 : 1);
@@ -221,8 +209,7 @@ class GradientEngine {
             }
             counted[j] = 1;
             std::pop_heap(columns.begin(), columns.end(), below);
-            const std::vector<double> weights =
-                columns_.weights(j, bins_.n_bins[j] + 1, leaf.begin, leaf.end, state.weight);
+            const std::vector<double> weights = rows_.weights(leaf, j, bins_.n_bins[j] + 1);
             found[j] = best_of(leaf, j, weights.data());
             std::push_heap(columns.begin(), columns.end(), below);
         }
@@ -251,8 +238,12 @@ class GradientEngine {
             split.code = found.code;
             split.threshold = bins_.threshold(j, found.code);
         }
-        // The histograms of many small leaves would need more memory than the rows.
-        if (pool_.in_use() > 256 && leaf.n_rows() < pool_.stride())
+        if constexpr (Rows::elsewhere) {
+            std::uint8_t goes_left[most_codes] = {};
+            mark(leaf, goes_left);
+            rows_.propose(leaf, goes_left);
+        } else if (pool_.in_use() > 256 && leaf.n_rows() < pool_.stride())
+            // The histograms of many small leaves would need more memory than the rows.
             pool_.give_back(leaf.state.histogram);
     }
 
@@ -322,7 +313,7 @@ class GradientEngine {
                     below[k] = weight += weights ? weights[order[k]] : 0.0;
                 }
                 const double before = best.score;
-                try_prefix(prefix, below, order.size(), 0, 0.0);
+                try_prefix(prefix, weights ? below : nullptr, order.size(), 0, 0.0);
                 if (best.score > before)
                     best.code += pass * static_cast<std::uint32_t>(most_codes);
                 std::reverse(order.begin(), order.end());
@@ -342,9 +333,10 @@ class GradientEngine {
         }
         const std::int64_t missing = sums[n_bins];
         // One more split: all values on the left and the missing ones on the right.
-        try_prefix(prefix, below, missing ? n_bins : n_bins - 1, 0, 0.0);
+        try_prefix(prefix, weights ? below : nullptr, missing ? n_bins : n_bins - 1, 0, 0.0);
         if (missing)
-            try_prefix(prefix, below, n_bins - 1, missing, weights ? weights[n_bins] : 0.0);
+            try_prefix(prefix, weights ? below : nullptr, n_bins - 1, missing,
+                       weights ? weights[n_bins] : 0.0);
         return best;
     }
 
@@ -362,14 +354,11 @@ class GradientEngine {
         (rules_.monotonic[j] > 0 ? right : left).state.bounds.lower = middle;
     }
 
+    Rows &rows_;
     const CodeRows &codes_;
     const BinTable &bins_;
-    const Gradients &gradients_;
     const PackedGradients &packed_;
     const GradientRules &rules_;
-    const std::vector<std::uint32_t> &order_;
-    OrderedRows rows_;
-    LeafColumns columns_;
     int threads_;
     HistogramPool pool_;
     std::vector<Found> found_[2];

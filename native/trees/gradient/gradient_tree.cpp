@@ -16,27 +16,17 @@
 #include "core/parallel.hpp"
 #include "core/views.hpp"
 #include "trees/arrays.hpp"
+#include "trees/gradient/checked_bins.hpp"
 #include "trees/gradient/gradient_engine.hpp"
 #include "trees/gradient/leaf_bounds.hpp"
+#include "trees/gradient/local_rows.hpp"
+#include "trees/gradient/node_values.hpp"
 
 namespace thetahat {
 
 namespace {
 
 using namespace trees;
-
-struct LeafSums {
-    double gradient = 0, hessian = 0, weight = 0, squares = 0;
-    std::int64_t count = 0;
-
-    void add(const LeafSums &other) {
-        gradient += other.gradient;
-        hessian += other.hessian;
-        weight += other.weight;
-        squares += other.squares;
-        count += other.count;
-    }
-};
 
 // Pieces of work: at most `sum_chunk` rows of one leaf.
 struct Piece {
@@ -53,9 +43,11 @@ std::vector<Piece> pieces_of(const std::vector<std::int64_t> &bounds) {
     return pieces;
 }
 
-void fill_nodes(Tree &tree, const Gradients &of, const std::vector<std::uint32_t> &order,
-                const std::vector<ClosedLeaf> &leaves, const std::vector<std::int64_t> &bounds,
-                double l2, double bound_scale, int threads) {
+// Sums of the leaves, by node.
+std::vector<LeafSums> leaf_sums(const Tree &tree, const Gradients &of,
+                                const std::vector<std::uint32_t> &order,
+                                const std::vector<ClosedLeaf> &leaves,
+                                const std::vector<std::int64_t> &bounds, int threads) {
     const std::vector<Piece> pieces = pieces_of(bounds);
     std::vector<LeafSums> parts(pieces.size());
     for_each_piece(pieces.size(), threads, [&](std::size_t p) {
@@ -74,26 +66,7 @@ void fill_nodes(Tree &tree, const Gradients &of, const std::vector<std::uint32_t
     std::vector<LeafSums> sums(tree.nodes.size());
     for (std::size_t p = 0; p < pieces.size(); ++p)
         sums[static_cast<std::size_t>(leaves[pieces[p].leaf].node)].add(parts[p]);
-    for (std::size_t node = tree.nodes.size(); node-- > 0;) {
-        const std::int32_t left = tree.nodes[node].left;
-        if (left != none) {
-            sums[node].add(sums[static_cast<std::size_t>(left)]);
-            sums[node].add(sums[static_cast<std::size_t>(left) + 1]);
-        }
-        const LeafSums &own = sums[node];
-        tree.nodes[node].weight = own.weight;
-        tree.nodes[node].count = own.count;
-        const double mean = own.gradient / own.weight;
-        tree.nodes[node].impurity = std::max(0.0, own.squares / own.weight - mean * mean);
-        const double H = own.hessian + l2;
-        *tree.value(static_cast<std::int32_t>(node)) = H > 0.0 ? -own.gradient / H : 0.0;
-    }
-    for (const ClosedLeaf &leaf : leaves)
-        if (leaf.bounds.any()) {
-            double &value = *tree.value(leaf.node);
-            value =
-                std::clamp(value, leaf.bounds.lower * bound_scale, leaf.bounds.upper * bound_scale);
-        }
+    return sums;
 }
 
 using Bytes = Matrix<const std::uint8_t>;
@@ -114,31 +87,14 @@ nb::tuple grow_on(const CodeRows &codes, Vector<const double> cuts,
             "hessian must be empty or have one entry per row");
     require(weight.shape(0) == 0 || weight.shape(0) == n,
             "weight must be empty or have one entry per row");
-    require(cut_offsets.shape(0) == d + 1 && lookup_offsets.shape(0) == d + 1,
-            "offsets must bound the cuts and the lookup of every column");
-    require(monotonic.shape(0) == 0 || monotonic.shape(0) == d,
-            "monotonic must be empty or have one entry per column");
-    require(groups.shape(0) == 0 || groups.shape(1) == d, "groups must have one entry per column");
-    require(max_leaves >= 1 && max_features >= 1, "a tree needs a leaf and a column");
-    require(l2 >= 0.0 && min_rows >= 0.0 && min_hessian >= 0.0, "penalties must be ≥ 0");
-    BinTable bins{cuts.data(), cut_offsets.data(), lookup.data(), lookup_offsets.data(), {}};
-    for (std::size_t j = 0; j < d; ++j) {
-        const std::int64_t begin = cut_offsets.data()[j], end = cut_offsets.data()[j + 1];
-        const std::int64_t first = lookup_offsets.data()[j], last = lookup_offsets.data()[j + 1];
-        require(0 <= begin && begin <= end && end - begin < 255 &&
-                    static_cast<std::size_t>(end) <= cuts.shape(0) && 0 <= first && first <= last &&
-                    static_cast<std::size_t>(last) <= lookup.shape(0),
-                "offsets must stay within the cuts and the lookup");
-        std::size_t n_bins = static_cast<std::size_t>(end - begin) + 1;
-        if (last > first)
-            n_bins =
-                *std::max_element(lookup.data() + first, lookup.data() + last) + std::size_t{1};
-        require(n_bins <= 255, "a column has at most 255 bins");
-        require(!codes.sparse ||
-                    codes.sparse->offsets[j + 1] - codes.sparse->offsets[j] == n_bins + 1,
+    const BinTable bins = checked_bins(d, cuts, cut_offsets, lookup, lookup_offsets);
+    for (std::size_t j = 0; codes.sparse && j < d; ++j)
+        require(codes.sparse->offsets[j + 1] - codes.sparse->offsets[j] == bins.n_bins[j] + 1,
                 "sparse codes must be those of these bins");
-        bins.n_bins.push_back(n_bins);
-    }
+    const GivenRules given{max_leaves,   max_depth, min_split, min_rows,
+                           min_hessian,  min_gain,  l2,        rows_by_curvature,
+                           max_features, monotonic, groups,    seed};
+    const GradientRules rules = given.checked(d);
     std::vector<std::uint32_t> order(rows.shape(0) ? rows.shape(0) : n);
     for (std::size_t i = 0; i < order.size(); ++i) {
         order[i] = rows.shape(0) ? rows.data()[i] : static_cast<std::uint32_t>(i);
@@ -147,17 +103,6 @@ nb::tuple grow_on(const CodeRows &codes, Vector<const double> cuts,
     }
     const Gradients gradients{gradient.data(), hessian.shape(0) ? hessian.data() : nullptr,
                               weight.shape(0) ? weight.data() : nullptr};
-    const GradientRules rules{min_split,
-                              min_rows,
-                              min_hessian,
-                              min_gain,
-                              l2,
-                              rows_by_curvature,
-                              max_features,
-                              seed,
-                              monotonic.shape(0) ? monotonic.data() : nullptr,
-                              groups.shape(0) ? groups.data() : nullptr,
-                              groups.shape(0)};
     Tree tree;
     std::vector<std::int32_t> nodes;
     std::vector<std::int64_t> bounds{0};
@@ -166,22 +111,17 @@ nb::tuple grow_on(const CodeRows &codes, Vector<const double> cuts,
         const int used = order.size() * d > 1u << 19 ? threads : 1;
         const PackedGradients packed =
             pack(gradients, rows.shape(0) ? order.data() : nullptr, order.size(), n, seed, used);
-        GradientEngine engine(codes, bins, gradients, packed, rules, order, used);
-        Growth growth;
-        growth.max_leaves = max_leaves;
-        growth.max_depth = static_cast<std::uint32_t>(
-            std::min<std::size_t>(max_depth, std::numeric_limits<std::uint32_t>::max()));
-        // Without a limit on leaves their order does not matter, and a stack has fewer open leaves.
-        growth.best_first = max_leaves < order.size();
-        grow(engine, tree, growth);
+        LocalRows leaf_rows(codes, gradients, packed, order, used);
+        GradientEngine engine(leaf_rows, codes, bins, packed, rules, used);
+        grow(engine, tree, given.growth(order.size()));
         std::sort(engine.leaves.begin(), engine.leaves.end(),
                   [](const ClosedLeaf &a, const ClosedLeaf &b) { return a.begin < b.begin; });
         for (const ClosedLeaf &leaf : engine.leaves) {
             nodes.push_back(leaf.node);
             bounds.push_back(static_cast<std::int64_t>(leaf.end));
         }
-        fill_nodes(tree, gradients, order, engine.leaves, bounds, l2,
-                   packed.hessian_scale / packed.gradient_scale, used);
+        std::vector<LeafSums> sums = leaf_sums(tree, gradients, order, engine.leaves, bounds, used);
+        fill_nodes(tree, sums, engine.leaves, l2, packed.hessian_scale / packed.gradient_scale);
     }
     const std::size_t n_rows = order.size(), n_leaves = nodes.size();
     return nb::make_tuple(as_arrays(tree), owned(std::move(order), {n_rows}),

@@ -11,6 +11,7 @@
 // rows have mean zero. That number depends only on the row number and a seed.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
@@ -47,24 +48,40 @@ struct Gradients {
     double w(std::size_t i) const { return weight ? weight[i] : 1.0; }
 };
 
-struct PackedGradients {
-    std::vector<std::int64_t> words; // by the number of the row
+// How gradients become integers.
+struct PackedScales {
     double gradient_scale = 1.0, hessian_scale = 1.0;
     bool counts = false;              // q_h / s_h is the weight of the rows
+    bool whole = false;               // weights are integers, and multiply the rounded numbers
+    bool dither = false;              // whether a pseudo-random number is added before rounding
     std::int64_t largest_hessian = 1; // of any row, per unit of weight, rounded up
 };
 
-// Words of the rows [0, n) (of those in `rows`, where that is not null).
-inline PackedGradients pack(const Gradients &of, const std::uint32_t *rows, std::size_t n_rows,
-                            std::size_t n, std::uint32_t seed, int threads) {
-    struct Sums {
-        double gradient = 0, hessian = 0, weight = 0, largest = 0;
-        bool whole = true;
-    };
+struct PackedGradients : PackedScales {
+    std::vector<std::int64_t> words{}; // by the number of the row
+};
+
+// Sums over some rows, from which the scales follow.
+struct GradientSums {
+    double gradient = 0, hessian = 0, weight = 0, largest = 0; // Σ w·|g|, Σ w·h, Σ w, largest h
+    bool whole = true;
+
+    void add(const GradientSums &other) {
+        gradient += other.gradient;
+        hessian += other.hessian;
+        weight += other.weight;
+        largest = std::max(largest, other.largest);
+        whole = whole && other.whole;
+    }
+};
+
+// Of the rows [0, n) (of those in `rows`, where that is not null), chunk by chunk in their order.
+inline GradientSums sums_of(const Gradients &of, const std::uint32_t *rows, std::size_t n_rows,
+                            int threads) {
     const std::size_t chunks = (n_rows + sum_chunk - 1) / sum_chunk;
-    std::vector<Sums> parts(chunks);
+    std::vector<GradientSums> parts(chunks);
     for_each_piece(chunks, threads, [&](std::size_t piece) {
-        Sums sums;
+        GradientSums sums;
         const std::size_t end = std::min(n_rows, (piece + 1) * sum_chunk);
         for (std::size_t k = piece * sum_chunk; k < end; ++k) {
             const std::size_t i = rows ? rows[k] : k;
@@ -78,26 +95,25 @@ inline PackedGradients pack(const Gradients &of, const std::uint32_t *rows, std:
         }
         parts[piece] = sums;
     });
-    Sums all;
-    for (const Sums &part : parts) { // in the order of the rows
-        all.gradient += part.gradient;
-        all.hessian += part.hessian;
-        all.weight += part.weight;
-        all.largest = std::max(all.largest, part.largest);
-        all.whole = all.whole && part.whole;
-    }
+    GradientSums all;
+    for (const GradientSums &part : parts)
+        all.add(part);
+    return all;
+}
+
+// `counts`: all hessians are 1.
+inline PackedScales scales_of(const GradientSums &all, std::size_t n_rows, bool counts) {
     if (!std::isfinite(all.gradient) || !std::isfinite(all.hessian) || !std::isfinite(all.weight))
         throw std::invalid_argument("gradients, hessians and weights must be finite");
-
-    PackedGradients packed;
-    packed.words.resize(n);
-    packed.counts = of.hessian == nullptr;
-    const bool whole = all.whole && all.weight < 1 << 30;
+    PackedScales packed;
+    packed.counts = counts;
+    packed.whole = all.whole && all.weight < 1 << 30;
+    packed.dither = n_rows > exact_rows;
     // The largest rounding error of the sums.
-    const double slack = 1.0 + (whole ? all.weight : static_cast<double>(n_rows));
+    const double slack = 1.0 + (packed.whole ? all.weight : static_cast<double>(n_rows));
     if (all.gradient > 0.0)
         packed.gradient_scale = (2147483647.0 - slack) / all.gradient;
-    if (packed.counts && whole)
+    if (packed.counts && packed.whole)
         packed.hessian_scale = 1.0;
     else if (all.hessian > 0.0)
         packed.hessian_scale = (4294967295.0 - slack) / all.hessian;
@@ -106,22 +122,39 @@ inline PackedGradients pack(const Gradients &of, const std::uint32_t *rows, std:
         throw std::invalid_argument("gradients or hessians are too small to be counted");
     packed.largest_hessian =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(all.largest * s_h)) + 1);
-    const bool dither = n_rows > exact_rows;
+    return packed;
+}
+
+// words[i] of the rows [0, n_rows) (of those in `rows`); row i has the number first + i.
+inline void pack_words(const Gradients &of, const std::uint32_t *rows, std::size_t n_rows,
+                       const PackedScales &packed, std::uint32_t first, std::uint32_t seed,
+                       int threads, std::int64_t *words) {
+    const std::size_t chunks = (n_rows + sum_chunk - 1) / sum_chunk;
+    const double s_g = packed.gradient_scale, s_h = packed.hessian_scale;
+    const bool whole = packed.whole, ones = packed.counts && whole;
     for_each_piece(chunks, threads, [&](std::size_t piece) {
         const std::size_t end = std::min(n_rows, (piece + 1) * sum_chunk);
         for (std::size_t k = piece * sum_chunk; k < end; ++k) {
             const std::size_t i = rows ? rows[k] : k;
-            const auto number = static_cast<std::uint32_t>(i);
-            const double up = dither ? fraction(number, seed) : 0.5;
+            const auto number = static_cast<std::uint32_t>(first + i);
+            const double up = packed.dither ? fraction(number, seed) : 0.5;
             const double w = of.w(i), inner = whole ? 1.0 : w, outer = whole ? w : 1.0;
             const double g = std::floor(inner * of.g(i) * s_g + up);
-            const double h = packed.counts && whole
-                                 ? 1.0
-                                 : std::floor(inner * std::max(of.h(i), 0.0) * s_h + (1.0 - up));
-            packed.words[i] = static_cast<std::int64_t>(outer * g) * (std::int64_t{1} << 32) +
-                              static_cast<std::int64_t>(outer * h);
+            const double h =
+                ones ? 1.0 : std::floor(inner * std::max(of.h(i), 0.0) * s_h + (1.0 - up));
+            words[i] = static_cast<std::int64_t>(outer * g) * (std::int64_t{1} << 32) +
+                       static_cast<std::int64_t>(outer * h);
         }
     });
+}
+
+// Words of the rows [0, n) (of those in `rows`, where that is not null).
+inline PackedGradients pack(const Gradients &of, const std::uint32_t *rows, std::size_t n_rows,
+                            std::size_t n, std::uint32_t seed, int threads) {
+    PackedGradients packed{
+        scales_of(sums_of(of, rows, n_rows, threads), n_rows, of.hessian == nullptr)};
+    packed.words.resize(n);
+    pack_words(of, rows, n_rows, packed, 0, seed, threads, packed.words.data());
     return packed;
 }
 

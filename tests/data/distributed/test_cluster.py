@@ -13,6 +13,7 @@ import pytest
 import thetahat as th
 from thetahat.data.distributed import dask_source, row_state
 from thetahat.errors import ClusterError, MemoryBudgetError
+from thetahat.models.ensemble.gradient_boosting.distributed import boosting
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -67,6 +68,10 @@ def as_dask(X, y):
 MODELS = {
     "logistic": (lambda: th.LogisticRegression(), "coef_"),
     "k-means": (lambda: th.KMeans(2, random_state=0, n_init=1), "cluster_centers_"),
+    "boosting": (
+        lambda: th.HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=5),
+        "feature_importances_",
+    ),
 }
 
 
@@ -94,7 +99,7 @@ def kill_in_mid_fit(client, monkeypatch, name, number):
     expected = make().fit(*as_dask(X, y))
     with monkeypatch.context() as patch:
         killer = Killer(client, number)
-        for module in (dask_source, row_state):
+        for module in (dask_source, row_state, boosting):
             patch.setattr(module, "computed", killer.after(module.computed))
         found = make().fit(*as_dask(X, y))
     assert killer.killed

@@ -129,3 +129,25 @@ def test_a_file_with_values_that_no_fit_has(tmp_path, value):
 def test_seconds_must_be_positive(tmp_path):
     with pytest.raises(th.errors.ParameterError, match="every=-1"):
         th.resumable(tmp_path / "fit.npz", every=-1)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+def test_a_mixture_takes_the_steps_of_a_fit_without_interruption(tmp_path, monkeypatch, kind):
+    X, _ = data(4)
+    path = tmp_path / "fit.npz"
+
+    def mixture():
+        return th.GaussianMixture(3, covariance_type=kind, tol=1e-6, random_state=0)
+
+    expected = mixture().fit(X)
+    before = th.KMeans(3, random_state=0, n_init=1).fit(X).n_iter_
+    with monkeypatch.context() as patch:
+        end_after(patch, before + 5)
+        with pytest.raises(Ended), th.resumable(path, every=0):
+            mixture().fit(X)
+    with th.resumable(path, every=0):
+        found = mixture().fit(X)
+    assert found.n_iter_ < expected.n_iter_
+    np.testing.assert_allclose(found.means_, expected.means_, rtol=1e-12)
+    np.testing.assert_allclose(found.covariances_, expected.covariances_, rtol=1e-10, atol=1e-14)
+    assert found.lower_bound_ == pytest.approx(expected.lower_bound_, rel=1e-13)

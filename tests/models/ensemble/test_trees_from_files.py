@@ -115,6 +115,44 @@ def test_forests_score_out_of_bag_rows_of_files(tmp_path):
     assert streamed.oob_score_ == pytest.approx(model.oob_score_, abs=0.03)
 
 
+def test_random_thresholds_divide_the_rows_as_predictions_do(tmp_path):
+    """Thresholds are ends of bins, so that coded rows and values reach the same leaves."""
+    frame, features = table(), [*NAMES, "town"]
+    source = th.scan(parts(tmp_path, frame), target="y", weight="w", features=features)
+    forest = th.ExtraTreesRegressor(3, random_state=0, min_samples_leaf=5).fit(source)
+    counted = frame[frame["w"] > 0]
+    for tree, leaves in zip(forest.estimators_, forest.apply(counted[features]).T, strict=True):
+        found = np.bincount(leaves, minlength=tree.tree_.node_count)
+        leaf = tree.tree_.feature < 0
+        np.testing.assert_array_equal(found[leaf], tree.tree_.n_node_samples[leaf])
+        assert tree.tree_.node_count > 20
+
+
+@pytest.mark.parametrize("memory", [None, 1_000], ids=["in memory", "spilled"])
+def test_random_thresholds_of_files_predict_as_those_of_memory(tmp_path, memory):
+    frame = table()
+    source = th.scan(parts(tmp_path, frame), target="label", features=NAMES)
+    model = th.ExtraTreesClassifier(30, random_state=0, bootstrap=True, oob_score=True)
+    with th.config(memory=memory):
+        streamed = th.ExtraTreesClassifier(**model.get_params()).fit(source)
+    model.fit(frame[NAMES], frame["label"])
+    assert streamed.oob_score_ == pytest.approx(model.oob_score_, abs=0.03)
+
+
+@pytest.mark.parametrize("last", [3.0, 30.0])
+def test_a_random_threshold_is_uniform_between_the_bins(tmp_path, last):
+    """Every end of a bin is drawn, the more often the further away its neighbours are."""
+    x = np.repeat([0.0, 1.0, 2.0, last], 5)
+    pd.DataFrame({"x": x, "y": x}).to_parquet(tmp_path / "rows.parquet")
+    source = th.scan(tmp_path / "rows.parquet", target="y", features=["x"])
+    forest = th.ExtraTreesRegressor(300, max_depth=1, random_state=0).fit(source)
+    thresholds = [tree.tree_.threshold[0] for tree in forest.estimators_]
+    ends, counts = np.unique(np.round(thresholds, 6), return_counts=True)
+    assert len(ends) == 3
+    shares = [0.25, 0.5, 0.25] if last == 3.0 else [0.5 / 15.5, 7.75 / 15.5, 7.25 / 15.5]
+    np.testing.assert_allclose(counts / 300, shares, atol=0.08)
+
+
 def mapped(folder):
     """Files of a folder that are mapped into memory; those without a name as well."""
     with open("/proc/self/maps") as maps:
@@ -169,8 +207,6 @@ def test_a_full_disk_is_a_clear_error(tmp_path, monkeypatch):
 
 def test_what_cannot_be_streamed_names_what_can(tmp_path):
     source = th.scan(parts(tmp_path, table()), target="y", features=NAMES)
-    with pytest.raises(CapabilityError, match="RandomForestRegressor"):
-        th.ExtraTreesRegressor(2).fit(source)
     with pytest.raises(CapabilityError, match="HistGradientBoostingRegressor"):
         th.DecisionTreeRegressor().fit(source)
     with pytest.raises(CapabilityError, match="one byte per value"):

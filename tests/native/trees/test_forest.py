@@ -7,7 +7,7 @@ from tests.reference import forest as reference
 from thetahat import _native
 from thetahat.data.bins import Bins
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
-from thetahat.models.tree.growth.codes import column_codes, plain_values
+from thetahat.models.tree.growth.codes import column_codes, columns_for_random_splits
 from thetahat.models.tree.growth.columns import TreeColumns
 
 RANDOM = np.random.default_rng(0)
@@ -23,7 +23,7 @@ def grow(rows=X, y=Y, splits="exact", categorical=None, **changed):
     y = np.ascontiguousarray(y, dtype=float).reshape(len(rows), -1)
     n_classes = changed.get("n_classes", 0)
     settings = {
-        "columns": plain_values(rows, columns)
+        "columns": columns_for_random_splits(rows, None, columns)
         if splits == "random"
         else column_codes(rows, None, columns, splits),
         "monotone": np.empty(0, dtype=np.int8),

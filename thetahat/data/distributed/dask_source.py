@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import accumulate, chain
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, pairwise
 from typing import Any
+
+import numpy as np
 
 from thetahat.data.distributed.cluster import computed
 from thetahat.data.distributed.partition import (
-    block_number,
+    block_from,
     first_rows,
     joined,
     packed,
@@ -19,8 +21,10 @@ from thetahat.data.distributed.partition import (
 from thetahat.data.distributed.pieces import dask
 from thetahat.data.distributed.row_state import DaskRowState
 from thetahat.data.distributed.tree import tree
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, S, Source, rows_per_block
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 
 SHARED_BYTES = 1 << 16
 """Arguments above this size are sent to each worker once, instead of with each partition."""
@@ -91,17 +95,31 @@ class DaskSource(Source):
             left -= size
         return joined(computed(tasks))
 
+    def take(self, rows: Array) -> DaskSource:
+        """The rows with these numbers in ascending order, selected by the workers."""
+        bounds = np.searchsorted(rows, [*self.starts, self.n_rows])
+        taken = dask("delayed").delayed(InMemory.take, pure=False)
+        chosen = [
+            (taken(part, rows[low:high] - start), int(high - low))
+            for part, start, (low, high) in zip(
+                self._rows(), self.starts, pairwise(bounds), strict=True
+            )
+            if high > low
+        ]
+        parts, sizes = zip(*chosen, strict=True)
+        return replace(self, parts=tuple(parts), sizes=tuple(sizes))
+
     def row_state(self, **start: Any) -> DaskRowState:
         """As `Source.row_state`; the arrays stay on the workers."""
         return DaskRowState(self, start)
 
     def blocks(self) -> Iterator[Block]:
         """The blocks, which come to the client one at a time; see `reduce` for passes."""
-        one = dask("delayed").delayed(block_number, pure=False)
+        one = dask("delayed").delayed(block_from, pure=False)
         rows = rows_per_block(self.n_features)
         for part, start, size in zip(self._rows(), self.starts, self.sizes, strict=True):
-            for number in range(-(-size // rows)):
-                (block,) = computed([one(part, start, number)])
+            for low in range(0, size, rows):
+                (block,) = computed([one(part, start, low, rows)])
                 yield block
 
     def tasks(self, function: Callable[..., Any], work: bytes, *others: Any) -> list[Any]:

@@ -31,6 +31,7 @@ from thetahat.data.distributed.partition import (
 from thetahat.data.distributed.pieces import Pieces, Sizes, beside, dask, is_dask, pieces_of
 from thetahat.data.on_disk.labels import KnownLabels
 from thetahat.data.source import Source
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import DataError
 
 
@@ -118,7 +119,8 @@ def dask_rows(
         )
     n_features, dtype, schema = _columns(joint.template, who)
     labels, n_outputs, target_dtype = _target(joint, who)
-    facts = Facts(who, n_features, n_outputs, dtype, schema, labels, missing)
+    sparse = is_sparse(joint.template)
+    facts = Facts(who, n_features, n_outputs, dtype, schema, labels, missing, sparse)
     n_bytes = joint.n_bytes or [
         size * n_features * np.dtype(dtype).itemsize for size in joint.sizes
     ]
@@ -142,6 +144,7 @@ def dask_rows(
         has_target=y is not None,
         has_weight=sample_weight is not None,
         target_dtype=target_dtype,
+        sparse_blocks=sparse,
         labels=None
         if labels is None
         else KnownLabels(labels, f"y holds labels such as {labels.classes.tolist()[0]!r}"),
@@ -179,7 +182,7 @@ class _Joint:
         }
         n_bytes: list[int] = []
         sizes = features.sizes
-        if sizes is None or found:
+        if sizes is None or found or is_sparse(features.template):
             sizes, n_bytes = _measured(features, found, who)
         for role, values in given.items():
             if values is not None and role not in found:
@@ -227,11 +230,6 @@ def _template(pieces: Pieces) -> Any:
 
 def _columns(template: Any, who: str) -> tuple[int, Any, Schema]:
     """Number, precision and names of the columns of X."""
-    if hasattr(template, "indptr"):
-        raise DataError(
-            f"{who}: the partitions of X are sparse, but those of a Dask collection must be dense. "
-            "Use X.map_blocks(lambda rows: rows.toarray()), or a sparse matrix in memory."
-        )
     if len(template.shape) != 2:
         raise DataError(
             f"{who}: Expected 2D array, got {len(template.shape)}D array instead. Reshape your "

@@ -21,7 +21,7 @@ def lazy_rows(model: Any, owner: type, method: str, X: Any, *args: Any, **params
     delayed, array = dask("delayed").delayed, dask("array")
     first = delayed(_first_row, pure=False)
     heads = (computed([first(part)])[0] for part in pieces.parts)
-    row = next((head for head in heads if len(head)), None)
+    row = next((head for head in heads if head.shape[0]), None)
     if row is None:
         row = np.zeros((1, model.n_features_in_))
     example = _bound(model, owner, method)(row, *args, **params)

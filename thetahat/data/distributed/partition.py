@@ -22,7 +22,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.magnitudes import require_target_size, require_weight_size
 from thetahat.data.on_disk.reader import codes_of
 from thetahat.data.source import Block
-from thetahat.data.validation import as_features, as_numbers
+from thetahat.data.validation import as_features, as_numbers, is_sparse
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
@@ -42,6 +42,8 @@ class Facts:
     encoding: LabelEncoding | None
     missing: bool
     """Whether NaN in X marks a missing value and is accepted."""
+    sparse: bool = False
+    """Whether the partitions are sparse."""
 
 
 def checked_partition(
@@ -61,7 +63,7 @@ def checked_partition(
             + (f" ({', '.join(map(repr, facts.schema.names[:8]))})" if facts.schema.names else "")
             + ". All partitions need the same columns in the same order."
         )
-    X = features.astype(facts.dtype, copy=False)
+    X = _as_declared(features, start, facts).astype(facts.dtype, copy=False)
     require_finite_block(X, start, facts.schema, ORIGIN, missing=facts.missing)
     target = None if y is None else _checked_target(y, start, facts)
     weights = None if weight is None else _checked_weight(weight, start, facts)
@@ -76,6 +78,21 @@ def checked_partition(
         has_target=target is not None,
         has_weight=weights is not None,
     )
+
+
+def _as_declared(features: Any, start: int, facts: Facts) -> Any:
+    """Sparse rows where the collection has them; raises an error if it says that it has none."""
+    if facts.sparse and not is_sparse(features):
+        from scipy.sparse import csr_array
+
+        return csr_array(features)
+    if is_sparse(features) and not facts.sparse:
+        raise DataError(
+            f"{facts.who}: the partition from row {start} on is sparse, but the Dask collection "
+            "does not say so. Declare it: X.map_blocks(scipy.sparse.csr_array, "
+            "meta=scipy.sparse.csr_array((0, 0))), or make all partitions dense."
+        )
+    return features
 
 
 def _require_rows(given: dict[str, Any], who: str, number: int, size: int) -> None:
@@ -142,7 +159,7 @@ def distinct_labels(y: Any, start: int, who: str) -> list[Any]:
 
 def length_and_bytes(x: Any, y: Any, weight: Any) -> tuple[int, int | None, int | None, int]:
     """The rows of X, y and the weights in a partition, and its size in memory."""
-    held = getattr(x, "nbytes", None)
+    held = x.data.nbytes + x.indices.nbytes if is_sparse(x) else getattr(x, "nbytes", None)
     if held is None:
         used = getattr(x, "memory_usage", None)
         held = int(used(deep=True).sum()) if used is not None else 0
@@ -166,10 +183,9 @@ def blocks_from(part: InMemory, start: int) -> Iterator[Block]:
     return (replace(block, start=block.start + start) for block in part.blocks())
 
 
-def block_number(part: InMemory, start: int, number: int) -> Block:
-    """One block of a partition."""
-    low = number * part.block_rows
-    block = part.whole.take(slice(low, min(part.n_rows, low + part.block_rows)))
+def block_from(part: InMemory, start: int, low: int, n_rows: int) -> Block:
+    """Some rows of a partition, from its row `low` on."""
+    block = part.whole.take(slice(low, min(part.n_rows, low + n_rows)))
     return replace(block, start=start + low)
 
 
@@ -185,6 +201,10 @@ def joined(blocks: list[Block]) -> Block:
 
     def column(name: str) -> Any:
         parts = [getattr(block, name) for block in blocks]
+        if is_sparse(parts[0]):
+            from scipy.sparse import vstack
+
+            return vstack(parts, format="csr")
         return None if parts[0] is None else np.concatenate(parts)
 
     return Block(X=column("X"), y=column("y"), weight=column("weight"))

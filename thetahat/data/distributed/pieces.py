@@ -78,6 +78,8 @@ def _pieces_of_array(values: Any, role: str, who: str) -> Pieces:
     if isinstance(template, np.ndarray):  # Dask's has no columns
         width = values.shape[1:]
         template = None if any(map(math.isnan, width)) else np.empty((0, *width), values.dtype)
+    elif hasattr(template, "indptr"):
+        template = type(template)((0, values.shape[1]), dtype=values.dtype)
     return Pieces(parts, tuple(map(int, rows)) if known else None, template)
 
 

@@ -247,7 +247,7 @@ def minimise(
         end_run(token)
     solution = _solution(monitor, method, reason)
     if run is not None:
-        run.done(solution.theta)
+        run.keep(solution.theta)
     return solution
 
 

@@ -32,10 +32,10 @@ class resumable:
     file is deleted.
 
     The fits of the block must be the same, in the same order, and on the same rows. Fits by
-    Newton's method and by k-means then take the same steps as without the interruption; other
-    methods reach the same optimum to their tolerance. Fits without iterations are computed again,
-    and so are Gaussian mixtures and trees; boosting and networks have the parameter ``checkpoint``
-    instead.
+    Newton's method, by k-means and by expectation-maximisation (`GaussianMixture`) then take the
+    same steps as without the interruption; other methods reach the same optimum to their
+    tolerance. Fits without iterations are computed again, and so are Bayesian mixtures and trees;
+    boosting and networks have the parameter ``checkpoint`` instead.
 
     Formula: θ⁽⁰⁾ of a fit is the last θ⁽ᵗ⁾ in the file. Cost: one file of the size of θ every
     `every` seconds.
@@ -166,8 +166,8 @@ class Run:
 
         return replace(inner, on_step=on_step)
 
-    def done(self, theta: Array) -> None:
-        """Keep the parameters at the end of the run."""
+    def keep(self, theta: Array) -> None:
+        """Keep the parameters after a step, or at the end of the run."""
         self._owner.keep(self._number, theta, now=False)
 
 

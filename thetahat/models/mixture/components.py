@@ -85,6 +85,11 @@ class Components:
         means, root = theta[k : k + k * d].reshape(k, d), theta[k + k * d :].reshape(shape)
         return cls(kind, theta[:k], means, covariances_of(kind, root), root)
 
+    def moved(self, theta: Array) -> Components:
+        """Components of the same kind with another vector."""
+        k, d = self.means.shape
+        return Components.at(self.kind, k, d, theta)
+
     def terms(self) -> tuple[Array, Array, Array]:
         """The arguments of a pass over rows: log-scales, centres and factors."""
         return terms_of(self.kind, self.weights, self.means, self.root)

@@ -17,6 +17,7 @@ import numpy as np
 from thetahat.data.source import Source
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
+from thetahat.mathematics.optimizers.resumable import begin_run, end_run
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.mixture.components import (
     Components,
@@ -86,6 +87,10 @@ def expectation_maximisation(
 ) -> Run:
     """Steps until the mean log-likelihood per row changes by less than the tolerance."""
     now, bounds = start, list[float]()
+    kept, token = begin_run("a mixture by expectation-maximisation")
+    if kept is not None:
+        *theta, before = kept.start(np.append(start.theta, before))
+        now = start if theta == start.theta.tolist() else start.moved(np.array(theta))
     sums = centres = None
     outcome, change = Outcome.STEPS_EXHAUSTED, np.nan
     try:
@@ -97,6 +102,8 @@ def expectation_maximisation(
             bound = sums.log_likelihood / sums.weight
             change = bound - (bounds[-1] if bounds else before)
             bounds.append(bound)
+            if kept is not None:
+                kept.keep(np.append(now.theta, bound))
             if report is not None:
                 report(step, change)
             verdict = watch(step, None if watch.on_step is None else now.theta, -bound)
@@ -110,6 +117,8 @@ def expectation_maximisation(
         run = Run(now, tuple(bounds), Outcome.INTERRUPTED, "em", change, sums, centres)
         interrupt.solution = run.solution  # type: ignore[attr-defined]
         raise
+    finally:
+        end_run(token)
     return Run(now, tuple(bounds), outcome, "em", change, sums, centres)
 
 

@@ -28,6 +28,7 @@ class TreeLearner(Estimator):
     _generative = False
     _parametric = False
     _accepts_sparse = True
+    _accepts_sparse_blocks: ClassVar[bool] = False
     _accepts_categories: ClassVar[bool] = True
     _streams: ClassVar[bool] = False
     _reads_on_client = True

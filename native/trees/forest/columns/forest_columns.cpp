@@ -52,7 +52,7 @@ void require_codes(const ForestColumns &columns, const Matrix<const std::uint8_t
 // upper[j, c].
 ForestColumns coded_columns(Matrix<const std::uint8_t> codes, Vector<const std::uint32_t> n_codes,
                             Vector<const std::uint8_t> categorical, Matrix<const double> lower,
-                            Matrix<const double> upper) {
+                            Matrix<const double> upper, bool random) {
     const std::size_t d = codes.shape(0), n = codes.shape(1), width = lower.shape(1);
     require(d > 0 && n > 0 && n < std::numeric_limits<std::uint32_t>::max(),
             "columns must be some, and their rows so many that 32 bits can number them");
@@ -71,9 +71,16 @@ ForestColumns coded_columns(Matrix<const std::uint8_t> codes, Vector<const std::
     require_codes(columns, codes);
     columns.bins = nb::cast(codes);
     columns.ends = nb::make_tuple(lower, upper);
-    columns.view = CodedColumns<std::uint8_t>{
-        codes.data(), n,    d, columns.n_codes.data(), columns.categorical.data(), {}, lower.data(),
-        upper.data(), width};
+    columns.view = CodedColumns<std::uint8_t>{codes.data(),
+                                              n,
+                                              d,
+                                              columns.n_codes.data(),
+                                              columns.categorical.data(),
+                                              {},
+                                              lower.data(),
+                                              upper.data(),
+                                              width,
+                                              random};
     return columns;
 }
 
@@ -235,7 +242,8 @@ void bind_forest_columns(nb::module_ &module) {
     bind<float>(module);
     bind<double>(module);
     module.def("coded_columns", &coded_columns, nb::arg("codes").noconvert(), nb::arg("n_codes"),
-               nb::arg("categorical"), nb::arg("lower").noconvert(), nb::arg("upper").noconvert());
+               nb::arg("categorical"), nb::arg("lower").noconvert(), nb::arg("upper").noconvert(),
+               nb::arg("random") = false);
 }
 
 } // namespace thetahat

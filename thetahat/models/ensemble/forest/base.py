@@ -27,7 +27,7 @@ from thetahat.models.ensemble.forest.grown_forest import GrownForest
 from thetahat.models.ensemble.forest.members import ForestMembers
 from thetahat.models.ensemble.forest.parameters import ForestParameters
 from thetahat.models.ensemble.members import MemberSequence
-from thetahat.models.tree.growth.codes import EXACT_ROWS, column_codes, plain_values
+from thetahat.models.tree.growth.codes import EXACT_ROWS, column_codes, columns_for_random_splits
 from thetahat.models.tree.growth.constraints import directions, require_one_number
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
@@ -184,7 +184,7 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
 
     def _columns_to_grow_on(self, X: Array, weight: Array | None) -> Any:
         if self._random_thresholds:
-            return plain_values(X, self._columns)
+            return columns_for_random_splits(X, weight, self._columns)
         return column_codes(X, weight, self._columns, self.splits)
 
     def _n_draws(self, n_rows: int, weight: Array | None) -> int:

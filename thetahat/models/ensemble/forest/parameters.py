@@ -115,14 +115,11 @@ class RandomThresholdParameters:
         threshold is always drawn per column.
     splits : {"auto", "histogram", "exact"}, default="auto"
         How thresholds are found. It has no effect here: random thresholds are drawn from the values
-        themselves.
+        themselves. Rows of a source are grouped into at most 255 bins per column, and thresholds
+        are drawn among the ends of these.
     """
 
     _random_thresholds: ClassVar[bool] = True
-    _streams: ClassVar[bool] = False
-    _instead_of_blocks: ClassVar[str] = (
-        "use RandomForestClassifier or RandomForestRegressor, which read blocks"
-    )
 
     _: KW_ONLY
     bootstrap: bool = False

@@ -91,9 +91,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
             self._start = self._best_constant(rows)
         if kept is not None and kept.found is not None:
             self._start = start
-        boosting = self._begin(rows, before)
-        if held is not None and not before:  # earlier trees may have other cut points
-            held = held.coded(self.__dict__.get("_bins"))
+        boosting, held = self._begin(rows, held, before)
         stopping = self._stopping(boosting, held)
         with self._watching(self._n_rounds - boosting.n_rounds, self._fitted_with, X, y) as watch:
             solution = self._run(boosting, held, stopping, watch, kept, ends)
@@ -151,9 +149,15 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         """Rows of positive weight, with targets in float64."""
         return Rows.of(source.X, np.asarray(source.y, dtype=np.float64), source.weight)
 
-    def _begin(self, rows: Rows, before: Sequence[Member]) -> Boosting:
+    def _begin(
+        self, rows: Rows, held: Rows | None, before: Sequence[Member]
+    ) -> tuple[Boosting, Rows | None]:
+        """The state of the fit, and the held-out rows of this process."""
         plan = self._plan(rows)
-        return Boosting(plan, rows, self._learn(plan, rows), self._first(rows), list(before))
+        learn = self._learn(plan, rows)
+        if held is not None and not before:  # earlier trees may have other cut points
+            held = held.coded(self.__dict__.get("_bins"))
+        return Boosting(plan, rows, learn, self._first(rows), list(before)), held
 
     def _learn(self, plan: Plan, rows: Rows) -> Learn:
         """Function that fits the members of an iteration; here, histogram trees."""
@@ -230,7 +234,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
             monotonic = getattr(self, "monotonic_cst", None) is not None
             every = AllCoefficients(boosting, self._start, no_sign_changes=monotonic)
         outcome, started = Outcome.CONVERGED, time.monotonic()
-        step = watch.in_time(Boosting.step)
+        step = watch.in_time(type(boosting).step)
         trees = cast("list[Tree]", boosting.members)  # a checkpoint is for trees only
         # A warm start has scored the last model already, and makes at least one more iteration.
         judged = self._n_scores - 1
@@ -273,11 +277,10 @@ class BaseBoosting(Watched, TreeLearner, ABC):
 
     def _no_better(self, boosting: Boosting, raw: Array | None, stopping: Stopping) -> bool:
         """Score the current model; return whether the last iterations brought no improvement."""
-        if stopping.train_scorer is not None:
-            self._scores.setdefault("train", []).append(stopping.train_scorer(boosting.raw))
-        if raw is not None:
-            self._scores.setdefault("validation", []).append(stopping.scorer(raw))
-        scores = self._scores["train" if raw is None else "validation"]
+        found = boosting.scores(stopping.train_scorer, stopping.scorer, raw)
+        for name, score in found.items():
+            self._scores.setdefault(name, []).append(score)
+        scores = self._scores[list(found)[-1]]
         return no_better(scores, stopping.patience, stopping.tolerance)
 
     def _solution(self, boosting: Boosting, outcome: Outcome) -> Solution:

@@ -20,9 +20,11 @@ import numpy as np
 
 from thetahat.data.row_pieces import RowPieces
 from thetahat.data.snapshot import read_snapshot, write_snapshot
+from thetahat.data.source import Block
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
+from thetahat.models.ensemble.gradient_boosting.distributed.boosting import on_workers
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows
 from thetahat.models.tree.structure import Tree
 
@@ -130,8 +132,16 @@ def _fingerprint(estimator: Any, rows: Rows, held: Rows | None) -> str:
 
 def _parts(rows: Rows) -> Iterator[Array | None]:
     X = rows.X
-    if isinstance(X, RowPieces):
+    if on_workers(rows):
+        yield from X.source.map_blocks(_digest)
+    elif isinstance(X, RowPieces):
         yield from (values for _, values in X.pieces())
     else:
         yield from (X.indptr, X.indices, X.data) if is_sparse(X) else (X,)
     yield from (rows.y, rows.weight)
+
+
+def _digest(block: Block) -> Array:
+    """A fingerprint of the rows of a block, where they are."""
+    found = hashlib.blake2b(np.ascontiguousarray(block.X).tobytes(), digest_size=16)
+    return np.frombuffer(found.digest(), dtype=np.uint8)

@@ -48,6 +48,31 @@ class TreeRules:
     groups: Array | None = None
     """Columns that may be used on one path: one row per group (uint8, n_groups × d)."""
 
+    def of_columns(self, places: Array) -> TreeRules:
+        """The rules for some of the columns."""
+        return replace(
+            self,
+            monotonic=None if self.monotonic is None else self.monotonic[places],
+            groups=None if self.groups is None else np.ascontiguousarray(self.groups[:, places]),
+        )
+
+    def arguments(self, n_features: int) -> tuple[Any, ...]:
+        """The arguments of the compiled functions, from `max_leaves` on."""
+        groups = self.groups
+        return (
+            self.max_leaves,
+            self.max_depth,
+            self.min_split,
+            self.min_rows,
+            self.min_hessian,
+            self.min_gain,
+            self.l2,
+            self.rows_by_curvature,
+            self.max_features,
+            np.empty(0, dtype=np.int8) if self.monotonic is None else self.monotonic,
+            np.empty((0, n_features), dtype=np.uint8) if groups is None else groups,
+        )
+
 
 @dataclass(frozen=True)
 class SparseColumns:
@@ -147,12 +172,9 @@ def grow_tree(
     fit to some rows.
     """
     d = bins.n_features
-    groups: Array = np.empty((0, d), dtype=np.uint8) if rules.groups is None else rules.groups
-    monotonic = np.empty(0, dtype=np.int8) if rules.monotonic is None else rules.monotonic
     if isinstance(codes, SparseColumns):
         cells: tuple[Any, ...] = (codes.codes,)
-        groups = np.ascontiguousarray(groups[:, codes.places]) if len(groups) else groups
-        monotonic = monotonic[codes.places] if len(monotonic) else monotonic
+        rules = rules.of_columns(codes.places)
     else:
         cells = (codes.by_row, codes.by_column)
     with shortage_explained(*_need(slope.shape[0], d, rules.max_leaves)):
@@ -164,17 +186,7 @@ def grow_tree(
             slope,
             NO_NUMBERS if curvature is None else curvature,
             NO_NUMBERS if weight is None else weight,
-            rules.max_leaves,
-            rules.max_depth,
-            rules.min_split,
-            rules.min_rows,
-            rules.min_hessian,
-            rules.min_gain,
-            rules.l2,
-            rules.rows_by_curvature,
-            rules.max_features,
-            monotonic,
-            groups,
+            *rules.arguments(d),
             seed,
             n_threads(),
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from thetahat.data.on_disk.code_store import bins_of_rows
 from thetahat.data.source import Source
 from thetahat.data.validation import as_source
 from thetahat.estimator.watching import with_callbacks
@@ -14,12 +16,19 @@ from thetahat.foundation.errors import CapabilityError, DataError, ParameterErro
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
+from thetahat.models.ensemble.gradient_boosting.distributed.boosting import (
+    DistributedBoosting,
+    Workers,
+    on_workers,
+)
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
+from thetahat.models.ensemble.gradient_boosting.leaf_values import takes_newton_steps
+from thetahat.models.ensemble.gradient_boosting.members import Member
 from thetahat.models.ensemble.gradient_boosting.parameters import (
     HistGradientBoostingParameters,
 )
 from thetahat.models.ensemble.gradient_boosting.raw_scores import scorer_of_raw
-from thetahat.models.ensemble.gradient_boosting.rounds import Plan, Rows, Scorer
+from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, Plan, Rows, Scorer
 from thetahat.models.tree.growth.constraints import directions, meeting_groups
 
 MANY_ROWS = 10_000
@@ -45,6 +54,7 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
 
     _everyday = "boosted trees"
     _streams = True
+    _reads_on_client = False
     _search_space = {  # noqa: RUF012
         "learning_rate": (0.02, 0.04, 0.07, 0.1, 0.15, 0.25),
         "max_iter": (60, 100, 200, 400),
@@ -199,6 +209,43 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
             leaf_update=self.leaf_update,
             seed=self._seed,
         )
+
+    def _begin(
+        self, rows: Rows, held: Rows | None, before: Sequence[Member]
+    ) -> tuple[Boosting, Rows | None]:
+        """As in memory; rows of a Dask collection stay on the workers where they can."""
+        plan = self._plan(rows)
+        if (
+            not on_workers(rows)
+            or not takes_newton_steps(plan.loss, plan.leaf_update)
+            or self.reoptimise == "all"
+            or (self.do_early_stopping_ and self.scoring != "loss")
+        ):
+            return super()._begin(rows, held, before)
+        counts = self._columns.n_categories.tolist()
+        self._bins = bins_of_rows(
+            rows.X,
+            rows.weight,
+            max_bins=self.max_bins,
+            n_categories={place: counts[place] for place in self._columns.categorical},
+        )
+        of_partitions = held is not None and on_workers(held)
+        return DistributedBoosting(
+            plan,
+            rows,
+            start=self._start,
+            members=list(before),
+            bins=self._bins,
+            rules=self._rules(rows),
+            workers=Workers.begin(
+                rows,
+                held if of_partitions else None,
+                self._bins,
+                self._start,
+                before,
+                own_targets=not hasattr(self, "classes_"),
+            ),
+        ), None if of_partitions else held
 
     def _patience(self, rows: Rows) -> int | None:
         stops = self.early_stopping

@@ -125,6 +125,9 @@ class Round:
 Learn = Callable[[Round], Sequence[Member]]
 """Fits the members of an iteration, one per column, and adds them to the raw predictions."""
 
+Scorer = Callable[[Array], float]
+"""Score of raw predictions (n, n_columns) for fixed rows; larger is better."""
+
 
 @dataclass
 class Boosting:
@@ -156,7 +159,7 @@ class Boosting:
         """Make one iteration; return the new members, which are also kept."""
         random = self.plan.in_round(self.n_rounds)
         self.loss = self._loss_of_round()
-        slope, curvature = self._derivatives()
+        slope, curvature = derivatives(self.loss, self.plan.leaf_update, self.rows.y, self.raw)
         drawn = self._draw(random)
         before = self.raw.copy() if self.plan.n_columns > 1 or drawn.size else self.raw
         now = Round(self.loss, slope, curvature, drawn, before, self.raw, random)
@@ -166,10 +169,7 @@ class Boosting:
         except ValueError as failure:
             if np.isfinite(slope).all():
                 raise
-            raise ParameterError(
-                f"Boosting diverged: the gradients of the {self.loss.name} loss are no longer "
-                f"finite after {self.n_rounds} iterations. Lower learning_rate."
-            ) from failure
+            raise diverged(self.loss, self.n_rounds) from failure
         if drawn.size:
             self.out_of_bag_losses = self._losses_of_others(now)
         self.members.extend(made)
@@ -180,17 +180,10 @@ class Boosting:
         with np.errstate(over="ignore"):
             return self.rows.mean(self.loss.value(self.rows.y, scores_of(self.loss, self.raw)))
 
-    def _derivatives(self) -> tuple[Array, Array | None]:
-        """Slope and (for Newton steps) curvature, (n, n_columns)."""
-        z, y = scores_of(self.loss, self.raw), self.rows.y
-        shape = self.raw.shape
-        if isinstance(self.loss, Squared) or not takes_newton_steps(
-            self.loss, self.plan.leaf_update
-        ):
-            return self.loss.gradient(y, z).reshape(shape), None
-        assert isinstance(self.loss, Curved)
-        slope, curvature = self.loss.gradient_and_curvature(y, z)
-        return slope.reshape(shape), curvature.reshape(shape)
+    def scores(self, train: Scorer | None, held: Scorer, raw: Array | None) -> dict[str, float]:
+        """Scores of the training rows, and of held-out rows with raw predictions `raw`."""
+        found = {} if train is None else {"train": train(self.raw)}
+        return found if raw is None else {**found, "validation": held(raw)}
 
     def _loss_of_round(self) -> Subdifferentiable:
         if self.plan.huber_level is None:
@@ -221,6 +214,31 @@ class Boosting:
         return first, last
 
 
+def has_unit_curvature(loss: Subdifferentiable, leaf_update: str) -> bool:
+    """Whether trees are fitted to the slopes by plain least squares."""
+    return isinstance(loss, Squared) or not takes_newton_steps(loss, leaf_update)
+
+
+def derivatives(
+    loss: Subdifferentiable, leaf_update: str, y: Array, raw: Array
+) -> tuple[Array, Array | None]:
+    """Slope and (for Newton steps) curvature, (n, n_columns)."""
+    z, shape = scores_of(loss, raw), raw.shape
+    if has_unit_curvature(loss, leaf_update):
+        return loss.gradient(y, z).reshape(shape), None
+    assert isinstance(loss, Curved)
+    slope, curvature = loss.gradient_and_curvature(y, z)
+    return slope.reshape(shape), curvature.reshape(shape)
+
+
+def diverged(loss: Subdifferentiable, n_rounds: int) -> ParameterError:
+    """The error for gradients that are not finite."""
+    return ParameterError(
+        f"Boosting diverged: the gradients of the {loss.name} loss are no longer finite after "
+        f"{n_rounds} iterations. Lower learning_rate."
+    )
+
+
 def scores_of(loss: Subdifferentiable, raw: Array) -> Array:
     """Raw predictions in the shape that the loss expects: one column per class, or one number."""
     return raw if loss.columns == "per class" else raw[:, 0]
@@ -232,7 +250,3 @@ def no_better(scores: Sequence[float], patience: int, tolerance: float) -> bool:
         return False
     reference = scores[-patience - 1] + tolerance
     return not any(score > reference for score in scores[-patience:])
-
-
-Scorer = Callable[[Array], float]
-"""Score of raw predictions (n, n_columns) for fixed rows; larger is better."""

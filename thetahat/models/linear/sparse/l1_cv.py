@@ -94,7 +94,6 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
 
     _multi_output = False
     _splits_rows = True
-    _reads_on_client = True
     _ranges = CV_RANGES
 
     warm_start = False

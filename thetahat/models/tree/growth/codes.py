@@ -2,7 +2,8 @@
 
 Codes keep the order of the values, so a tree grown on codes is a tree on the values. With ranks its
 splits are exact; with at most 255 bins they lie between bins. The code after the last stands for
-missing values. Random thresholds are drawn on the values themselves and need no codes.
+missing values. Random thresholds are drawn on the values themselves and need no codes; of rows that
+are read from a source they are ends of bins.
 """
 
 from __future__ import annotations
@@ -25,11 +26,16 @@ EXACT_ROWS = 65_535
 """Nodes of up to this many rows are split exactly by default: ranks take two bytes."""
 
 
-def plain_values(X: Matrix, columns: TreeColumns) -> _native.ForestColumns:
+def columns_for_random_splits(
+    X: Matrix, weight: Array | None, columns: TreeColumns
+) -> _native.ForestColumns:
     """Values of a float matrix, column after column, with NaN for missing values.
 
-    Cost: O(n·d), and a copy of the rows in float64; O(entries) for sparse rows.
+    Rows of a source are binned. Cost: O(n·d), and a copy of the rows in float64; O(entries) for
+    sparse rows; one byte per value for a source.
     """
+    if isinstance(X, StreamedRows):
+        return _streamed_codes(X, weight, columns, "auto", random=True)
     if is_sparse(X):
         return _sparse_columns(X, as_values=True)
     with shortage_explained(*_need(X)):
@@ -77,7 +83,12 @@ def _number_of_codes(bins: Bins, columns: TreeColumns) -> Array:
 
 
 def _streamed_codes(
-    rows: StreamedRows, weight: Array | None, columns: TreeColumns, splits: str
+    rows: StreamedRows,
+    weight: Array | None,
+    columns: TreeColumns,
+    splits: str,
+    *,
+    random: bool = False,
 ) -> _native.ForestColumns:
     """Bins of rows that are read from a source; thresholds lie at the ends of bins."""
     many = columns.n_categories.max(initial=0)
@@ -95,7 +106,8 @@ def _streamed_codes(
     upper = bins.values_of_codes
     lower = np.column_stack([np.full(len(upper), -np.inf), upper[:, :-1]])
     kinds = columns.is_categorical.astype(np.uint8)
-    return _native.coded_columns(codes, _number_of_codes(bins, columns), kinds, lower, upper)
+    n_codes = _number_of_codes(bins, columns)
+    return _native.coded_columns(codes, n_codes, kinds, lower, upper, random)
 
 
 def _sparse_columns(

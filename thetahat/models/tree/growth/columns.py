@@ -19,7 +19,7 @@ import numpy as np
 from thetahat.data.columns.schema import Column, Kind, Schema
 from thetahat.data.columns.tables import is_table, table_to_numpy
 from thetahat.data.columns.variables import ArrayVariable, Variable, variables
-from thetahat.data.source import Source
+from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_features, is_sparse, require_matrix
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
@@ -86,10 +86,9 @@ class TreeColumns:
         asked = _requested(categorical_features, d, names, who)
         found: dict[int, set[float]] = {place: set() for place in asked - set(levels)}
         if found:
-            for block in source.blocks():
-                rows = block.X if block.weight is None else block.X[block.weight > 0]
-                for place, values in found.items():
-                    values.update(np.unique(rows[:, place][~np.isnan(rows[:, place])]).tolist())
+            for each in source.map_blocks(partial(_distinct, sorted(found))):
+                for place, values in each.items():
+                    found[place].update(values)
         levels.update({place: tuple(sorted(values)) for place, values in found.items()})
         return cls(d, names, levels, tuple(sorted(asked | categorical)))
 
@@ -307,3 +306,12 @@ def _requested(
                 f"feature name of the training data: {', '.join(names[:10])}."
             )
     return {names.index(name) for name in given.tolist()}
+
+
+def _distinct(places: list[int], block: Block) -> dict[int, list[float]]:
+    """The distinct values of some columns of a block, without missing ones."""
+    rows = block.X if block.weight is None else block.X[block.weight > 0]
+    columns = {place: rows[:, place] for place in places}
+    return {
+        place: np.unique(values[~np.isnan(values)]).tolist() for place, values in columns.items()
+    }
