@@ -269,7 +269,7 @@ def test_sgd_epoch_refuses_what_does_not_fit():
         (2, np.full(240, 80), "order names"),
         (2, np.full(240, -1), "order names"),
         (3, np.zeros(3), "rates must have"),
-        (4, 11, "no loss"),
+        (4, 99, "no loss"),
         (6, 3, "no rule"),
         (12, np.zeros(3), "coef must have"),
         (13, np.zeros(3), "carried must have"),

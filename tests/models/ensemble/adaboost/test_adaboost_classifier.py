@@ -312,7 +312,7 @@ def test_drawing_rows_for_trees():
 def test_linear_learners():
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, "a", "b")
     for learner in (th.LogisticRegression(), th.Perceptron(random_state=2), th.LinearSVC()):
-        model = th.AdaBoostClassifier(learner, n_estimators=5).fit(X, y)
+        model = th.AdaBoostClassifier(learner, n_estimators=5, random_state=0).fit(X, y)
         assert model.score(X, y) >= learner.fit(X, y).score(X, y) - 0.05
     with pytest.raises(th.errors.ParameterError, match=r"needs probabilities, but Perceptron"):
         th.AdaBoostClassifier(th.Perceptron(), algorithm="real").fit(X, y)
