@@ -240,6 +240,7 @@ def pass_array_checks():
     return passed
 
 
+@pytest.mark.slow
 def test_scikit_learn_contract_under_array_dispatch():
     """The checks skipped above: SciPy must be told of array inputs before it is first imported."""
     code = "from tests import test_conformance as laws; print(laws.pass_array_checks())"

@@ -55,6 +55,8 @@ def test_files(folder, name):
 def test_dask(folder, name, monkeypatch):
     dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
     model = type(ESTIMATORS[name])._example()
+    if name.startswith("HistGradientBoosting"):
+        model.set_params(max_iter=3)
     target = "labels.npy" if is_classifier(model) else "numbers.npy"
     rows = "counts.npy" if name in COUNTS else "rows.npy"
     reads, blocks = [], DaskSource.blocks

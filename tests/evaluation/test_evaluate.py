@@ -284,6 +284,7 @@ def test_coverage_of_the_corrected_interval_for_random_splits():
     assert plain < 0.8  # what ignoring the overlap would do
 
 
+@pytest.mark.slow
 def test_type_one_error_of_comparisons():
     """Two learners that are equally good: how often each test says they are not."""
     random = np.random.default_rng(11)

@@ -284,6 +284,7 @@ def expected_covered(scorer, known, positives, negatives, repetitions, kind="aut
     return np.mean([truth in interval for interval in found])
 
 
+@pytest.mark.slow
 def test_areas_over_folds_cover():
     """0.88 and 0.41 without what few rows and training add."""
     assert 0.93 <= expected_covered(area, "roc_auc", 30, 30, 600) <= 0.97

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import thetahat as th
@@ -65,14 +64,14 @@ def test_true_error_of_a_memoriser():
 
 def test_neighbours_that_grow_reach_the_bayes_error_and_one_does_not():
     growing = theory.consistency(
-        lambda n: KNeighborsClassifier(max(1, int(n**0.7))),
+        lambda n: th.KNeighborsClassifier(max(1, int(n**0.7))),
         coin_problem,
         [30, 300, 3000],
         bayes_error=0.25,
         random_state=0,
     )
     single = theory.consistency(
-        lambda n: KNeighborsClassifier(1), coin_problem, [30, 300, 3000], random_state=0
+        lambda n: th.KNeighborsClassifier(1), coin_problem, [30, 300, 3000], random_state=0
     )
     assert growing.errors[-1].estimate < 0.27
     assert 0.33 < single.errors[-1].estimate <= theory.cover_hart(0.25) + 0.02
@@ -94,9 +93,11 @@ def test_log_n_neighbours_near_the_bayes_error():
     """
     sizes, options = [30, 300, 3000], {"repetitions": 10, "bayes_error": 0.1, "random_state": 0}
     growing = theory.consistency(
-        lambda n: KNeighborsClassifier(round(np.log(n))), noisy_halves, sizes, **options
+        lambda n: th.KNeighborsClassifier(round(np.log(n))), noisy_halves, sizes, **options
     )
-    single = theory.consistency(lambda n: KNeighborsClassifier(1), noisy_halves, sizes, **options)
+    single = theory.consistency(
+        lambda n: th.KNeighborsClassifier(1), noisy_halves, sizes, **options
+    )
     errors = [each.estimate for each in growing.errors]
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] == pytest.approx(0.1, abs=0.01)
@@ -109,7 +110,7 @@ def test_problems_that_cannot_be_learned_from_are_refused():
         return random.random((n, 1)), np.zeros(n, dtype=int)
 
     def learner(n):
-        return KNeighborsClassifier(1)
+        return th.KNeighborsClassifier(1)
 
     with pytest.raises(th.errors.ParameterError, match="sizes=1 must be a whole number ≥ 2"):
         theory.consistency(learner, coin_problem, [10, 1])

@@ -215,6 +215,7 @@ def test_mcnemars_interval_covers_and_is_never_a_point():
     assert apart.interval.low < 1 == apart.interval.high
 
 
+@pytest.mark.slow
 def test_type_one_errors_of_tests():
     random = np.random.default_rng(2)
     rejected = dict.fromkeys(("t", "wilcoxon", "friedman", "delong", "chi2", "F"), 0)

@@ -24,7 +24,8 @@ MODELS = {
     if kind._streams
     and name not in BY_BINS
     and (is_regressor(kind._example()) or is_classifier(kind._example()))
-}
+} | {"KernelModel": th.KernelModel(n_components=50)}
+SETTINGS = {"random_state": 0, "n_estimators": 10}
 CASES = [
     (name, weighted)
     for name, model in sorted(MODELS.items())
@@ -55,8 +56,8 @@ def fits(rows, model, weighted):
     kind = kind_of_rows(model)
     X, y, weight, path = rows[0][kind], rows[1], rows[2], rows[3] / f"{kind}.npy"
     assert rows_per_block(D) < N  # several blocks
-    if "random_state" in model.get_params():
-        model.set_params(random_state=0)
+    known = model.get_params()
+    model.set_params(**{key: value for key, value in SETTINGS.items() if key in known})
     target = np.where(y > np.median(y), "high", "low") if is_classifier(model) else y
     weight = weight if weighted else None
     options = {} if weight is None else {"sample_weight": weight}
