@@ -84,7 +84,11 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
         before = dict(self.__dict__)
         token = _fitting.set(running | {id(self)})
         try:
-            return fit(self, *args, **params)
+            made = fit(self, *args, **params)
+            solution = getattr(self, "solution_", None)
+            if solution is not None and getattr(self, "verbose", 0) and not self._prints_itself:
+                print(f"[{type(self).__name__}] {solution.summary}", flush=True)
+            return made
         except BaseException as failure:
             if not goes_on and not before.get("warm_start"):
                 for name in before:
@@ -127,6 +131,8 @@ class Estimator(BaseEstimator):
     """What the error of a model that cannot read blocks recommends."""
     _visits_rows_in_order: ClassVar[bool] = False
     """Whether the fit depends on the order of the rows, as in stochastic methods."""
+    _prints_itself: ClassVar[bool] = False
+    """Whether the class has its own words for ``verbose``."""
     _splits_rows: ClassVar[bool] = False
     """Whether the fit splits the rows into folds, so that it depends on order and repetition."""
     _draws_rows: ClassVar[bool] = False

@@ -40,8 +40,8 @@ class Linear(Estimator):
         Whether to start from the solution of the previous call to `fit`, if there is one. If False,
         the previous solution is ignored.
     verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
     n_jobs : int or None, default=None
         Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
         ``th.config(threads=...)``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -79,7 +80,10 @@ class Watched(CallbackSupportMixin):
             )
 
         try:
-            yield Watch(on_step=on_step if getattr(self, "_skl_callbacks", None) else None)
+            yield Watch(
+                on_step=on_step if getattr(self, "_skl_callbacks", None) else None,
+                report=_report(self),
+            )
         except KeyboardInterrupt as interrupt:
             solution = getattr(interrupt, "solution", None)
             if solution is not None:
@@ -103,6 +107,24 @@ class Watched(CallbackSupportMixin):
                 f"{_gap(solution)}). {_remedy(solution.outcome)}",
                 ConvergenceWarning,
             )
+
+
+def _report(model: Any) -> Callable[[int, float], None] | None:
+    """With ``verbose``, what prints the iterations: one per second, or all if it is above 1."""
+    verbose, who = getattr(model, "verbose", 0), type(model).__name__
+    if not verbose or model._prints_itself:
+        return None
+    started = last = time.monotonic()
+
+    def report(step: int, value: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if verbose > 1 or now - last >= 1.0:
+            objective = f", objective {value:.6g}" if math.isfinite(value) else ""
+            print(f"[{who}] iteration {step}{objective}, {now - started:.1f} s", flush=True)
+            last = now
+
+    return report
 
 
 class WatchedSolver(Watched):

@@ -33,10 +33,14 @@ class Watch:
 
     on_step: Callable[[int, Any, float], bool] | None = None
     """Returns True to stop the fit here."""
+    report: Callable[[int, float], None] | None = None
+    """Shows the step and its value. Solvers take the same steps with and without it."""
     max_time: float | None = field(default_factory=lambda: settings().max_time)
     started: float = field(default_factory=time.monotonic)
 
     def __call__(self, step: int, theta: object, value: float) -> Verdict:
+        if self.report is not None:
+            self.report(step, value)
         if self.on_step is not None and self.on_step(step, theta, value):
             return Verdict.STOPPED
         return Verdict.OUT_OF_TIME if self.is_over else Verdict.GO_ON

@@ -97,3 +97,9 @@ class Solution:
     condition: float | None = None
     rank: int | None = None
     multipliers: Array | None = field(default=None, repr=False)
+
+    @property
+    def summary(self) -> str:
+        """One line: the solver, how it stopped, and after how many iterations."""
+        count = f"{self.steps} iteration{'s' * (self.steps != 1)}"
+        return f"{self.solver}: {self.outcome.value} ({count})"

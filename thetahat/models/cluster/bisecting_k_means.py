@@ -89,6 +89,8 @@ class BisectingKMeans(Watched, CentreModel):
     ([0.5, 9.5, 30.5], 1.5)
     """
 
+    _prints_itself = True
+
     _: KW_ONLY
     init: Any = "random"
     n_init: int = 1

@@ -67,6 +67,8 @@ class KMeans(RestartedCentres):
     ([1.333, 7.0], 4.6667)
     """
 
+    _prints_itself = True
+
     _: KW_ONLY
     verbose: int = 0
     copy_x: bool = True

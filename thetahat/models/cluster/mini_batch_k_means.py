@@ -94,6 +94,8 @@ class MiniBatchKMeans(Watched, CentreModel):
     [True, True]
     """
 
+    _prints_itself = True
+
     _: KW_ONLY
     init: Any = "k-means++"
     max_iter: int = 100

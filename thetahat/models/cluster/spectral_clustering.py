@@ -111,6 +111,8 @@ class SpectralClustering(ClusterMixin, GraphModel):
     (1, 1, 2)
     """
 
+    _prints_itself = True
+
     n_clusters: int = 8
     _: KW_ONLY
     n_components: int | None = None

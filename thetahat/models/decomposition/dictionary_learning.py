@@ -63,8 +63,8 @@ class DictionaryLearning(Watched, CodedRows):
         Function that is called every five iterations with a dictionary of the current
         ``dictionary``, ``code`` and ``errors``.
     verbose : bool, default=False
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
     random_state : int, RandomState or None, default=None
         Has no effect. Accepted for compatibility with scikit-learn. The fit is deterministic.
     positive_dict : bool, default=False

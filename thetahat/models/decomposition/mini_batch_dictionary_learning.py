@@ -67,8 +67,8 @@ class MiniBatchDictionaryLearning(Watched, CodedRows):
         Initial atoms. None uses the principal directions of the rows; for `partial_fit` those of
         the first batch.
     verbose : bool, default=False
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of the rows. Pass an int for the same result on every call.
     positive_dict : bool, default=False

@@ -52,8 +52,8 @@ class SparsePrecision(WatchedSolver, GaussianModel):
         Maximum number of iterations of the solver. An iteration is one Newton step; about ten
         steps are usual. Raise it if the fit warns that it did not converge.
     verbose : bool, default=False
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of the fit.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
     eps : float, default=2.22e-16
         Has no effect. Accepted for compatibility with scikit-learn.
 

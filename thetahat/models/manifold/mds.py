@@ -72,8 +72,8 @@ class MDS(Watched, DissimilarityEmbedding):
         Maximum number of iterations of each start. Raise it if the fit warns that it did not
         converge.
     verbose : int, default=0
-        Has no effect; ``solution_.trace`` holds the stress after each iteration. Accepted for
-        compatibility with scikit-learn.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
     eps : float, default=1e-06
         A start ends when an iteration lowers the stress by less than this multiple of the sum of
         the squared distances. Smaller values are more accurate and take longer.

@@ -90,8 +90,8 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Estimator
         The first points: the principal components of the rows, random points, or given points.
         "pca" is not possible with ``metric="precomputed"``.
     verbose : int, default=0
-        Has no effect; ``solution_.trace`` holds the divergence after each iteration. Accepted for
-        compatibility with scikit-learn.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the random start. Pass an int for the same result on every call.
     method : {"barnes_hut", "exact"}, default="barnes_hut"

@@ -87,6 +87,8 @@ class NeighborhoodComponentsAnalysis(LearnedMetric, LabelledEstimator):
     ['odd']
     """
 
+    _prints_itself = True
+
     n_components: int | None = None
     _: KW_ONLY
     init: Any = "auto"

@@ -118,6 +118,8 @@ default="dirichlet_process"
     2
     """
 
+    _prints_itself = True
+
     _: KW_ONLY
     weight_concentration_prior_type: str = "dirichlet_process"
     weight_concentration_prior: float | None = None

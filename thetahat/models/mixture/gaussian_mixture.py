@@ -118,6 +118,8 @@ class GaussianMixture(MixtureModel):
     array([ True])
     """
 
+    _prints_itself = True
+
     _: KW_ONLY
     weights_init: Any = None
     means_init: Any = None

@@ -88,6 +88,7 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         Report of the fit: how it stopped, the number of epochs and the last objective.
     """
 
+    _prints_itself = True
     _everyday_params = {  # noqa: RUF012
         "hidden_layer_sizes": (50,),
         "learning_rate_init": 0.005,

@@ -100,6 +100,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
     array([0, 0, 0, 1, 1, 1])
     """
 
+    _prints_itself = True
     _parametric = True
 
     estimator: Any = None

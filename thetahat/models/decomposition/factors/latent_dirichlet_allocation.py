@@ -138,6 +138,8 @@ class LatentDirichletAllocation(Watched, TopicModel):
     True
     """
 
+    _prints_itself = True
+
     n_components: int = 10
     _: KW_ONLY
     doc_topic_prior: float | None = None

@@ -70,8 +70,8 @@ class NonnegativeModel(Projection):
         Share of the L1 penalty (ρ), which sets entries to 0; the rest is a squared penalty. From 0
         to 1.
     verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
 
     Attributes
     ----------

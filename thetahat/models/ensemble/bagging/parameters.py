@@ -49,8 +49,8 @@ class BaggingParameters:
         Seed for drawing rows and columns, and for members that make random choices. Pass an int for
         the same result on every call.
     verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
     """
 
     _ranges: ClassVar[dict[str, Range]] = {

@@ -44,6 +44,8 @@ class NamedMembers(Ensemble):
         The fitted members by name; access them as attributes or keys.
     """
 
+    _prints_itself = True
+
     _mixes_kinds: ClassVar[bool] = False
     """Whether classifiers and regressors may be mixed."""
 

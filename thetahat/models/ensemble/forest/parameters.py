@@ -66,8 +66,8 @@ class ForestParameters(GrowthParameters):
         Maximum number of threads. None and −1 use the threads allowed by
         ``th.config(threads=...)``. The result does not depend on the number of threads.
     verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
     """
 
     _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {

@@ -54,6 +54,7 @@ class Stopping:
 class BaseBoosting(Watched, TreeLearner, ABC):
     """Keeps the fitted members in order: one per column of raw predictions in every iteration."""
 
+    _prints_itself = True
     _grows_by_steps = True
     _keeps_sparse = True
     _trees: tuple[Member, ...]

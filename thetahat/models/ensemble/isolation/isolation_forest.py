@@ -125,6 +125,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
     [1, 1, -1]
     """
 
+    _prints_itself = True
     # It predicts no target, so it has no kind.
     _instead_of_blocks = "fit it to some of the rows: each tree draws only a few anyway"
     _generative = None  # type: ignore[assignment]

@@ -66,8 +66,8 @@ class ARDRegression(Credible, WatchedSolver, OneTargetRegressor):
         Precision above which a coefficient is set to 0. It has the units of 1/β², so that columns
         should be scaled to similar ranges first.
     verbose : bool, default=False
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
 
     Attributes
     ----------

@@ -61,8 +61,8 @@ class BayesianRidge(Credible, WatchedSolver, OneTargetRegressor):
     compute_score : bool, default=False
         Whether to store the log evidence of every iteration in ``scores_``.
     verbose : bool, default=False
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
 
     Attributes
     ----------

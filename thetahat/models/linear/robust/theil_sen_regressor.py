@@ -53,8 +53,8 @@ class TheilSenRegressor(WatchedSolver, OneTargetRegressor):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random subsets. Pass an int for the same result on every call.
     verbose : bool, default=False
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
 
     Attributes
     ----------

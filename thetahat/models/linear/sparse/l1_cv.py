@@ -61,7 +61,8 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
         Maximum number of iterations for each penalty. One iteration updates every coefficient of
         the working set once. Raise it if the fit warns that it did not converge.
     verbose : bool or int, default=False
-        Has no effect. Accepted for compatibility with scikit-learn.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
 
     Attributes
     ----------

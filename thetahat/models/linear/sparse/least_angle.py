@@ -75,6 +75,8 @@ class LeastAngleRegressor(LinearRegressor):
         Report of the path: how it ended, and the number of steps.
     """
 
+    _prints_itself = True
+
     _: KW_ONLY
     fit_intercept: bool = True
     verbose: Any = False

@@ -36,7 +36,8 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, OneTargetRegressor):
     max_iter : int or None, default=None
         Largest number of columns to try. None tries up to a tenth of the columns, at least five.
     verbose : bool or int, default=False
-        Has no effect. Accepted for compatibility with scikit-learn.
+        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
+        values print every iteration.
 
     Attributes
     ----------
