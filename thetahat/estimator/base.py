@@ -86,7 +86,7 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
         try:
             made = fit(self, *args, **params)
             solution = getattr(self, "solution_", None)
-            if solution is not None and getattr(self, "verbose", 0) and not self._prints_itself:
+            if solution is not None and getattr(self, "verbose", False) and not self._prints_itself:
                 print(f"[{type(self).__name__}] {solution.summary}", flush=True)
             return made
         except BaseException as failure:
