@@ -85,10 +85,6 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
         token = _fitting.set(running | {id(self)})
         try:
             made = fit(self, *args, **params)
-            solution = getattr(self, "solution_", None)
-            if solution is not None and getattr(self, "verbose", False) and not self._prints_itself:
-                print(f"[{type(self).__name__}] {solution.summary}", flush=True)
-            return made
         except BaseException as failure:
             if not goes_on and not before.get("warm_start"):
                 for name in before:
@@ -100,6 +96,10 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
             raise
         finally:
             _fitting.reset(token)
+        solution = getattr(self, "solution_", None)
+        if solution is not None and getattr(self, "verbose", False) and not self._prints_itself:
+            print(f"[{type(self).__name__}] {solution.summary}", flush=True)
+        return made
 
     return fitted
 
