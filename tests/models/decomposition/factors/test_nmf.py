@@ -292,3 +292,28 @@ def test_bad_inputs_are_refused(tmp_path):
     pd.DataFrame(X, columns=[f"x{j}" for j in range(12)]).to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(CapabilityError, match="rows in memory"):
         th.NMF(3).fit(th.scan(tmp_path / "rows.parquet"))
+
+
+@pytest.mark.parametrize("penalty", [{"alpha_W": 0.05}, {"alpha_W": 0.0, "alpha_H": 0.01}], ids=str)
+def test_penalties_do_not_cost_components(penalty):
+    """From one start, the objective of scikit-learn is reached after as many iterations."""
+    random = np.random.default_rng(2)
+    X = random.random((200, 60)) * 10.0 ** random.uniform(-4, 4, 60)
+    settings = {"init": "custom", "max_iter": 300, "tol": 0.0, "l1_ratio": 0.5, **penalty}
+    W, H = (np.sqrt(X.mean() / 6) * random.random(shape) for shape in ((200, 6), (6, 60)))
+    found = []
+    for kind in (th.NMF, decomposition.NMF):
+        model = kind(6, **settings)
+        left = model.fit_transform(X, W=W.copy(), H=H.copy())
+        found.append((penalised(X, left, model), np.count_nonzero(left.max(axis=0))))
+    assert found[0][0] <= 1.02 * found[1][0]
+    assert found[0][1] == found[1][1] == 6
+
+
+def penalised(X, W, model):
+    alphas = (model.alpha_W, model.alpha_W if model.alpha_H == "same" else model.alpha_H)
+    value = 0.5 * np.sum((X - W @ model.components_) ** 2)
+    for factor, alpha, size in zip((W, model.components_), alphas, X.shape[::-1], strict=True):
+        share = model.l1_ratio
+        value += alpha * size * (share * factor.sum() + 0.5 * (1 - share) * np.sum(factor**2))
+    return value

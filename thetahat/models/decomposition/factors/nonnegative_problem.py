@@ -297,6 +297,10 @@ class NonnegativeFactors:
         X = self.X.T
         return Side(X if isinstance(X, np.ndarray) else X.tocsr())
 
+    @property
+    def is_penalised(self) -> bool:
+        return any(self.left) or any(self.right)
+
     @cached_property
     def square(self) -> float:
         """Σ x²."""

@@ -33,8 +33,14 @@ CHECKED_EVERY = 10
 """Multiplicative updates are slow and cheap, so that their progress is judged over several."""
 
 
-def _sweeps(side: Side, factor: Array) -> int:
-    """So many that they take about as long as the product with X."""
+def _sweeps(side: Side, factor: Array, penalised: bool) -> int:
+    """So many that they take about as long as the product with X; one if there is a penalty.
+
+    The scales of the factors are balanced by penalties, and far from the balance, the best entries
+    of one factor for the other can be 0 for a whole component, which does not come back.
+    """
+    if penalised:
+        return 1
     n, k = factor.shape
     return int(min(MOST_SWEEPS, 1 + side.entries / (SWEEP_COST * n * k)))
 
@@ -154,7 +160,7 @@ class CoordinateSteps(Method):
         if momentum and not state.value - after.value > least:
             after = self._step(problem, state, 0.0)
             after.memory["momentum"] = momentum / SHORTER
-        elif state.memory["last"] is not None:
+        elif state.memory["last"] is not None and not problem.is_penalised:
             after.memory["momentum"] = min(MOST_MOMENTUM, max(momentum, FIRST_MOMENTUM) * LONGER)
         after.stalled = in_double and state.value - after.value <= least
         return after
@@ -170,12 +176,13 @@ class CoordinateSteps(Method):
                 gram = Ht.T @ Ht
             gram, order = _with_ridge(gram, problem.left), self._order(problem.k)
             violation, cross = problem.sweep_left(
-                W, Ht, gram, order, _sweeps(problem.rows, W), ENOUGH
+                W, Ht, gram, order, _sweeps(problem.rows, W, problem.is_penalised), ENOUGH
             )
             left = W.T @ W
             gram, order = _with_ridge(left, problem.right), self._order(problem.k)
+            sweeps = _sweeps(problem.columns, Ht, problem.is_penalised)
             violation += problem.columns.sweep(
-                gram, _less(cross, problem.right), order, _sweeps(problem.columns, Ht), ENOUGH, Ht
+                gram, _less(cross, problem.right), order, sweeps, ENOUGH, Ht
             )
             gram = Ht.T @ Ht
             value = problem.square_value(Ht, cross, gram, left) + problem.penalties(W, Ht)
