@@ -93,7 +93,9 @@ def test_time_limits_keep_the_last_round():
 @pytest.mark.parametrize("verbose", [True, 1, 2])
 def test_progress_is_printed_when_asked_for(verbose, capsys):
     th.SelfTrainingClassifier(verbose=verbose).fit(X, PARTIAL)
-    assert capsys.readouterr().out.startswith("End of iteration 1, added ")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("End of iteration 1, added ")
+    assert len(set(lines)) == len(lines)
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
 
     def _print_progress(self, made: Round) -> None:
         added = np.count_nonzero(made.since == made.number)
-        if self.verbose and made.number and added:
+        if self.verbose and added and not made.stopped:  # the last fit adds no labels
             print(f"End of iteration {made.number}, added {added} new labels.")
 
     def _rows(self, X: Any) -> Array:

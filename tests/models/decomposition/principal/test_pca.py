@@ -319,3 +319,11 @@ def test_rows_of_low_rank_use_another_solver_than_their_products():
     model = th.PCA(4).fit(X)
     assert model.solver_ == "randomized"
     np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(4), atol=1e-9)
+
+
+def test_components_of_sparse_rows_are_exact():
+    X = sp.random(400, 120, 0.05, random_state=0, format="csr")
+    found = th.PCA(5, random_state=0).fit(X)
+    dense = th.PCA(5, svd_solver="full").fit(X.toarray())
+    np.testing.assert_allclose(found.explained_variance_, dense.explained_variance_, rtol=1e-10)
+    np.testing.assert_allclose(found.transform(X), dense.transform(X.toarray()), atol=1e-8)

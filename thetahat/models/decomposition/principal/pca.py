@@ -89,7 +89,8 @@ class PCA(GaussianView):
         "full" computes all singular values of the centred rows, "covariance_eigh" the eigenvalues
         of the covariance, which is faster for many rows and less accurate for components with less
         than 1e-8 of the largest standard deviation. "randomized" and "arpack" compute the first
-        components only, by power or Lanczos iterations. "auto" chooses by the sizes.
+        components only, by power or Lanczos iterations. "auto" chooses by the sizes, and
+        "arpack" for sparse rows of many columns.
     tol : float, default=0.0
         Relative accuracy of "arpack". 0 means machine precision. Must be at least 0.
     iterated_power : int or "auto", default="auto"
@@ -282,7 +283,8 @@ class PCA(GaussianView):
                 return "few_covariance"
             if not dense and (not counted or k >= 0.8 * min(n, d)):
                 return "covariance_eigh"
-            return "randomized"
+            # Random directions of sparse rows miss digits that users of scikit-learn expect.
+            return "randomized" if dense or not isinstance(source, InMemory) else "arpack"
         if chosen == "full" and not isinstance(source, InMemory):
             raise CapabilityError(
                 f"{type(self).__name__}: svd_solver='full' needs its rows in memory, but these are "
