@@ -332,8 +332,19 @@ def test_refusals_say_what_to_do(options, message):
 
 
 @pytest.mark.parametrize("scale", [1e-120, 1e150])
-def test_intervals_of_large_and_small_errors_are_those_of_others_in_their_unit(scale):
-    scoring = "neg_mean_absolute_error"
-    plain = th.evaluate(th.LinearRegression(), X, Y, scoring=scoring).intervals[scoring]
-    found = th.evaluate(th.LinearRegression(), X, scale * Y, scoring=scoring).intervals[scoring]
+@pytest.mark.parametrize("kind", ["auto", "corrected_t"])
+def test_intervals_of_large_and_small_errors_are_those_of_others_in_their_unit(scale, kind):
+    options = {"scoring": "neg_mean_absolute_error", "interval": kind}
+    plain, found = (
+        th.evaluate(th.LinearRegression(), X, k * Y, **options).intervals[options["scoring"]]
+        for k in (1.0, scale)
+    )
     np.testing.assert_allclose([found.low, found.high], [scale * plain.low, scale * plain.high])
+
+
+@pytest.mark.parametrize("scale", [1e-85, 1e78])
+def test_comparisons_over_folds_do_not_depend_on_the_unit(scale):
+    models = {"a": th.LinearRegression(), "b": th.ConstantRegressor()}
+    options = {"scoring": "neg_mean_squared_error", "test": "corrected_t"}
+    plain, found = (th.compare(models, X, k * Y, **options).pairs[0] for k in (1.0, scale))
+    assert found.test.p == pytest.approx(plain.test.p)

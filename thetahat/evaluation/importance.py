@@ -13,7 +13,7 @@ from thetahat.data.columns.replaced_column import column_labels, exchanged
 from thetahat.data.resampling import take_rows
 from thetahat.estimator.parameters import check_value, whole
 from thetahat.evaluation.metrics import scorers_for
-from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.evaluation.statistics.outcome import Interval, standard_deviation
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.many_fits import Failure, parallel_map
@@ -159,5 +159,5 @@ def importances(
 def _interval(losses: Array, level: float) -> Interval:
     from scipy import stats
 
-    mean, half = float(losses.mean()), float(losses.std(ddof=1)) * stats.norm.isf((1 - level) / 2)
+    mean, half = float(losses.mean()), standard_deviation(losses) * stats.norm.isf((1 - level) / 2)
     return Interval(mean, mean - half, mean + half, level, "bootstrap and shuffles")

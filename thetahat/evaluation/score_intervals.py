@@ -40,7 +40,7 @@ from thetahat.evaluation.sampling.design import Design, ranking, values_of
 from thetahat.evaluation.sampling.judgement import NoSpread
 from thetahat.evaluation.sampling.row_values import RowValues
 from thetahat.evaluation.statistics.counts import proportion_interval
-from thetahat.evaluation.statistics.outcome import Interval, are_alike
+from thetahat.evaluation.statistics.outcome import Interval, are_alike, standard_deviation
 from thetahat.evaluation.statistics.ranking_quality import interval_of_areas, placements
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.randomness import generator
@@ -108,7 +108,7 @@ def fold_interval(scores: Array, overlap: float, level: float) -> Interval:
     k, mean = scores.size, float(scores.mean())
     if k < 2:
         return Interval(mean, -np.inf, np.inf, level, "one fold: unknown")
-    error = scores.std(ddof=1) * np.sqrt(1 / k + overlap)
+    error = standard_deviation(scores) * np.sqrt(1 / k + overlap)
     half = float(-stdtrit(k - 1, (1 - level) / 2) * error)
     method = "corrected t over folds" if overlap else "t over folds"
     return Interval(mean, mean - half, mean + half, level, method)

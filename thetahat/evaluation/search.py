@@ -18,6 +18,7 @@ from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.pairs import Pair, judged_pairs
+from thetahat.evaluation.statistics.outcome import standard_deviation
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.drawing import draws
@@ -290,7 +291,7 @@ def _best(evaluations: Sequence[Evaluation], metric: str) -> int:
 
 
 def _standard_error(scores: Array) -> float:
-    return float(scores.std(ddof=1) / np.sqrt(scores.size)) if scores.size > 1 else 0.0
+    return standard_deviation(scores) / float(np.sqrt(scores.size)) if scores.size > 1 else 0.0
 
 
 def _first_within_error(evaluations: Sequence[Evaluation], metric: str) -> int:

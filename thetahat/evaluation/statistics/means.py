@@ -12,7 +12,12 @@ from typing import Any
 import numpy as np
 
 from thetahat.estimator.parameters import check_value, more_than, none
-from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, sample
+from thetahat.evaluation.statistics.outcome import (
+    HypothesisTest,
+    Interval,
+    sample,
+    standard_deviation,
+)
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import DataError
 
@@ -52,7 +57,7 @@ def mean_interval(values: Any, *, sigma: float | None = None, level: float = 0.9
     if sigma is not None:
         half, method = stats.norm.ppf(upper) * sigma / np.sqrt(x.size), "z"
     else:
-        half = stats.t.ppf(upper, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size)
+        half = stats.t.ppf(upper, x.size - 1) * standard_deviation(x) / np.sqrt(x.size)
         method = f"t, {x.size - 1} degrees of freedom"
     return Interval(centre, float(centre - half), float(centre + half), level, method)
 
@@ -90,7 +95,7 @@ def mean_test(
     require_level(significance, "significance")
     interval = mean_interval(values, sigma=sigma, level=1 - significance)
     x = np.asarray(values, dtype=float)
-    spread = float(sigma if sigma is not None else x.std(ddof=1))
+    spread = float(sigma if sigma is not None else standard_deviation(x))
     gap = interval.estimate - mean
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = float(np.divide(gap, spread / np.sqrt(x.size))) if gap else 0.0
@@ -138,12 +143,12 @@ def variance_ratio(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisT
 
     require_level(significance, "significance")
     first, second = sample(a, "a", 2), sample(b, "b", 2)
-    below = second.var(ddof=1)
+    below = standard_deviation(second)
     if below == 0:
         raise DataError(
             "All values of b are equal, so its variance is 0 and the ratio is not defined."
         )
-    ratio = float(first.var(ddof=1) / below)
+    ratio = (standard_deviation(first) / below) ** 2
     degrees = (float(first.size - 1), float(second.size - 1))
     law = stats.f(*degrees)
     low, high = ratio / law.ppf(1 - significance / 2), ratio / law.ppf(significance / 2)

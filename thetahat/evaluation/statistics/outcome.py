@@ -151,6 +151,12 @@ def are_alike(values: Array, scale: float | None = None) -> bool:
     return bool(np.ptp(values) <= 2 * ROUNDING * size)
 
 
+def standard_deviation(values: Array) -> float:
+    """√(Σ(v − v̄)²/(n − 1)) for numbers of any size, whose squares may not be representable."""
+    size = float(np.abs(values).max())
+    return size * float((values / size).std(ddof=1)) if size > 0 else 0.0
+
+
 def sample(values: Any, role: str, at_least: int = 1) -> Array:
     """The values as a finite 1-D float array with at least `at_least` entries."""
     numbers = np.asarray(values, dtype=float)

@@ -23,6 +23,7 @@ from thetahat.evaluation.statistics.outcome import (
     Interval,
     are_alike,
     pair_of_samples,
+    standard_deviation,
 )
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.docstrings import described_like
@@ -166,6 +167,8 @@ def five_by_two_cv(
     assumptions: tuple[str, ...] = (
         "differences that are near normal; two halves of one repetition independent",
     )
+    mean = float(d.mean())
+    d = d / (np.abs(d).max() or 1.0)  # the statistics do not depend on the unit
     spread = float(((d - d.mean(axis=1, keepdims=True)) ** 2).sum())
     if are_alike(np.append(d[:, 0] - d[:, 1], 0.0), np.abs(d).max()):
         spread = np.inf  # unknown, not 0
@@ -186,7 +189,7 @@ def five_by_two_cv(
         significance=significance,
         assumptions=assumptions,
         effect_size=_in_units_of(np.sqrt(spread / 5), float(d.mean())),
-        details={"mean_difference": float(d.mean())},
+        details={"mean_difference": mean},
     )
 
 
@@ -282,7 +285,7 @@ def _t_of_differences(
 
     require_level(significance, "significance")
     d = a - b
-    mean, spread = float(d.mean()), float(d.std(ddof=1))
+    mean, spread = float(d.mean()), standard_deviation(d)
     if are_alike(d, max(np.abs(a).max(), np.abs(b).max())):
         # Identical scores everywhere mean identical models; equal non-zero differences do not.
         spread = least_spread or (np.inf if d.any() else 0.0)
