@@ -80,6 +80,17 @@ def test_targets_of_any_size_are_fitted_in_proportion(power, size, alpha):
     assert model.intercept_ - np.log(size) == pytest.approx(expected.intercept_, abs=1e-5)
 
 
+@pytest.mark.parametrize("size", [1e-80, 1e-30, 1e30])
+def test_many_sparse_columns_and_targets_of_any_size(size):
+    random = np.random.default_rng(4)
+    X = scipy.sparse.random_array((300, 160), density=0.1, rng=random).tocsr()
+    y = random.poisson(np.exp(X[:, [0]].toarray()[:, 0])).astype(float)
+    expected = th.PoissonRegressor(alpha=0.01, tol=1e-8).fit(X, y)
+    model = th.PoissonRegressor(alpha=0.01 * size).fit(X, y * size)
+    assert model.solution_.outcome is th.results.Outcome.CONVERGED
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-4)
+
+
 def test_sparse_rows_and_files(tmp_path):
     X, y, _ = data(1.5)
     expected = regressor(1.5, alpha=0.1).fit(X, y)
