@@ -7,7 +7,9 @@ within such a tolerance at θ = 0; for very large columns rounding alone is larg
 
     max(tolerance · min(1, u/0.1), 1e-14 · the largest rms(xⱼ)·rms(∂ℓ/∂z)):
 
-a gradient of at most 10·tolerance·u, but not below rounding errors.
+a gradient of at most 10·tolerance·u, but not below rounding errors. With a log link the slope at
+z = 0 belongs to the mean 1, whatever the unit of y, so the rounding errors are those of the slope's
+terms at the mean of y.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
+from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
 from thetahat.mathematics.optimizers.loop import Method
@@ -82,7 +85,11 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
         at_zero = size(0.0)
         if not risk.predictor.fit_intercept:
             return column, at_zero, at_zero
-        at_best = size(float(risk.loss.best_constant(y, weight)))
+        best = float(risk.loss.best_constant(y, weight))
+        at_best = size(best)
+        if risk.loss.link is Link.LOG and np.any(weight * y > 0):
+            largest_term = abs(float(risk.loss.gradient(np.zeros(1), np.full(1, best))[0]))
+            return column, at_best, max(largest_term, at_best)
     return column, at_best, max(at_zero, at_best)
 
 

@@ -78,6 +78,25 @@ def test_a_kernel_classifier_of_a_file_with_weights(loss, tmp_path):
     assert np.mean(blocks.predict(source) == labels) > 0.9
 
 
+@pytest.mark.parametrize("rule", ["uniform", "kmeans++", "leverage"])
+def test_rows_of_weight_zero_are_no_centres(rule, tmp_path, monkeypatch):
+    monkeypatch.setattr("thetahat.objective.kernel.centres.FEWEST_ROWS", 50)
+    random = np.random.default_rng(2)
+    X, weight = random.standard_normal((300, 2)), random.integers(0, 4, 300).astype(float)
+    y, used = np.sin(X[:, 0]), weight > 0
+    np.save(tmp_path / "all.npy", np.column_stack([X, y, weight]))
+    np.save(tmp_path / "used.npy", np.column_stack([X, y, weight])[used])
+    model = th.KernelModel("squared", th.kernels.RBF(1.0), n_components=10, centers=rule)
+    model.set_params(random_state=0)
+    whole = clone(model).fit(X, y, weight)
+    every = clone(model).fit(th.scan(tmp_path / "all.npy", target=2, weight=3))
+    some = clone(model).fit(th.scan(tmp_path / "used.npy", target=2, weight=3))
+    assert used[every.support_].all()
+    np.testing.assert_array_equal(every.support_, whole.support_)
+    np.testing.assert_array_equal(every.X_fit_, some.X_fit_)
+    np.testing.assert_allclose(every.predict(X), some.predict(X), atol=1e-8)
+
+
 def test_a_kernel_model_of_a_file_with_few_rows_is_exact(source):
     X, y, _ = source.arrays()
     blocks, whole = th.KernelModel().fit(source), th.KernelModel().fit(X, y)

@@ -347,6 +347,30 @@ def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_good_weights(early):
     assert model.solution_.outcome is th.results.Outcome.DIVERGED
 
 
+@pytest.mark.parametrize("solver", ["adam", "sgd", "lbfgs"])
+def test_without_a_finite_loss_nothing_is_kept(solver):
+    X, y = waves(50)
+    model = th.MLPRegressor(solver=solver, random_state=0)
+    message = r"the loss must be a finite number, .*, up to .*e\+200\. Scale the columns"
+    with pytest.raises(th.errors.DataError, match=message):
+        model.fit(X * 1e200, y)
+    assert not hasattr(model, "coefs_")
+    assert not hasattr(model, "loss_")
+
+
+def test_an_earlier_fit_survives_rows_without_a_finite_loss():
+    X, y = waves(50)
+    model = th.MLPRegressor(hidden_layer_sizes=(5,), max_iter=3, warm_start=True, random_state=0)
+    before = quietly(model, X, y).coefs_[0].copy()
+    with pytest.warns(ConvergenceWarning, match="last good epoch are kept"):
+        model.fit(X * 1e200, y)
+    np.testing.assert_array_equal(model.coefs_[0], before)
+    model.set_params(warm_start=False)
+    with pytest.raises(th.errors.DataError, match="in the first epoch it is"):
+        model.fit(X * 1e200, y)
+    np.testing.assert_array_equal(model.coefs_[0], before)
+
+
 def test_steps_that_are_too_long_are_reported():
     model = th.MLPRegressor(
         hidden_layer_sizes=(50,), activation="tanh", solver="sgd", learning_rate_init=1.0,

@@ -40,8 +40,8 @@ def features_of_blocks(
 ) -> tuple[KernelFeatures, Source]:
     """The features of m centres, and a source of the features of all rows."""
     require_squares_of_rows(source, who="KernelModel")
-    numbers, rows = sample_of_rows(source, m, rule, random)
-    chosen = choose_centres(kernel, rows, np.arange(len(numbers)), None, m, rule, random)
+    numbers, rows, weight = sample_of_rows(source, m, rule, random)
+    chosen = choose_centres(kernel, rows, np.arange(len(numbers)), weight, m, rule, random)
     found = KernelFeatures.of(kernel, rows, chosen)
     values = View.of(
         source,

@@ -178,7 +178,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
                 "block by block. Give the rows themselves and the name of the kernel, or load the "
                 "matrix with X, y, sample_weight = source.arrays()."
             )
-        numbers, rows = sample_of_rows(source, count, self.centers, random)
+        numbers, rows, _ = sample_of_rows(source, count, self.centers, random)
         require_squares_of_rows(as_source(rows), who=type(self).__name__)
         return numbers, rows
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from thetahat.data.arrays import like, to_host
@@ -37,6 +36,7 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRa
 from thetahat.mathematics.penalties.base import Penalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.models.neural.checkpoint import Checkpoint
+from thetahat.models.neural.divergence import no_finite_loss, warn_of_divergence
 from thetahat.models.neural.network_model import Head, NetworkModel
 from thetahat.models.neural.placement import counted_rows, require_steps_on_device, rows_on_device
 from thetahat.objective.empirical_risk import EmpiricalRisk
@@ -213,6 +213,8 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
             raise
         self.__dict__.update(attributes(self.solution_.theta))
         self._record_solution(self.solution_, source.n_rows)
+        if self.solution_.outcome is Outcome.DIVERGED and not self.n_iter_:
+            raise no_finite_loss(self, source, "at the first weights")
         self._warn_unless_converged()
 
     def _record_solution(self, solution: Solution, n_rows: int) -> None:
@@ -303,20 +305,7 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         if kept is not None and self.solution_.outcome not in TO_BE_CONTINUED:
             kept.remove()
         if self.solution_.outcome is Outcome.DIVERGED:
-            finite = math.isfinite(self.loss_)
-            warn(
-                f"{who}: the steps diverged in epoch {self.n_iter_}: "
-                + (
-                    f"the loss is {self.loss_:.2g}, far above that of the output 0."
-                    if finite
-                    else "the loss is no longer finite; the weights of the last good epoch are "
-                    "kept."
-                )
-                + " Scale the columns and the target, for example with "
-                "sklearn.preprocessing.StandardScaler, or lower learning_rate_init (now "
-                f"{self.learning_rate_init:g}).",
-                ConvergenceWarning,
-            )
+            warn_of_divergence(self, source)
         elif descent.tolerance is not None:
             self._warn_unless_converged()
 

@@ -37,22 +37,29 @@ SLICE = 4096
 
 def sample_of_rows(
     source: Source, m: int, rule: str, random: np.random.Generator
-) -> tuple[Array, Matrix]:
-    """The numbers and values of the rows of a source among which `choose_centres` chooses.
+) -> tuple[Array, Matrix, Array | None]:
+    """Numbers, values and weights of the rows of a source among which `choose_centres` chooses.
 
-    They are those that it would draw itself from the whole matrix. Cost: one pass over the rows.
+    They are those that it would draw itself from the rows of positive weight of the whole matrix.
+    Cost: one pass over the rows, and one over their weights if there are any.
     """
-    n = source.n_rows
-    count = min(n, m if rule == "uniform" else max(ROWS_PER_CENTRE * m, FEWEST_ROWS))
-    which = np.arange(n)
-    if count < n:
-        which = np.sort(random.choice(which, size=count, replace=False))
+    weight = source.targets_only().map_rows(_weights_of_block) if source.has_weight else None
+    which = np.arange(source.n_rows) if weight is None else np.flatnonzero(weight > 0)
+    enough = m if rule == "uniform" else max(ROWS_PER_CENTRE * m, FEWEST_ROWS)
+    if enough < len(which):
+        which = np.sort(random.choice(which, size=enough, replace=False))
     parts: list[Matrix] = list(source.map_blocks(partial(_those_of_block, which=which)))
     if any(hasattr(part, "tocsr") for part in parts):
         import scipy.sparse
 
-        return which, scipy.sparse.vstack(parts, format="csr")
-    return which, np.concatenate(parts)
+        rows = scipy.sparse.vstack(parts, format="csr")
+    else:
+        rows = np.concatenate(parts)
+    return which, rows, None if weight is None else weight[which]
+
+
+def _weights_of_block(block: Block) -> Array:
+    return block.row_weights
 
 
 def _those_of_block(block: Block, which: Array) -> Matrix:

@@ -19,6 +19,7 @@ from thetahat.data.source import Source
 from thetahat.data.summaries.moments import means, moments
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
+from thetahat.mathematics.linalg.square import as_gram
 from thetahat.mathematics.optimizers.solution import Outcome
 
 LARGEST_GRAM = 5000
@@ -111,8 +112,15 @@ class LeastAngleProblem:
         )
 
 
-def least_angle_problem(source: Source, *, intercept: bool, precompute: Any) -> LeastAngleProblem:
-    """What the path needs of the rows: one pass for the Gram matrix, or a copy of the columns."""
+def least_angle_problem(
+    source: Source, *, intercept: bool, precompute: Any, who: str
+) -> LeastAngleProblem:
+    """What the path needs of the rows: one pass for the Gram matrix, or a copy of the columns.
+
+    `who` names `precompute` in messages. A matrix in it is validated, but computed again.
+    """
+    if not (precompute is None or isinstance(precompute, bool | np.bool_ | str)):
+        as_gram(precompute, source.n_features, who=who)
     if not isinstance(source, InMemory):
         return _by_gram(source, intercept, "reading rows block by block: one pass for XᵀX")
     n, d = source.n_rows, source.n_features

@@ -67,6 +67,30 @@ def test_amounts_in_other_units_have_the_same_coefficients():
     assert cents.intercept_ - plain.intercept_ == pytest.approx(np.log(1e8))
 
 
+@pytest.mark.parametrize("power", [1.0, 1.5, 1.9])
+@pytest.mark.parametrize("size", [1e-80, 1e-16, 1e30, 1e80])
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_targets_of_any_size_are_fitted_in_proportion(power, size, alpha):
+    X, y, _ = data(power)
+    expected = th.TweedieRegressor(power=power, alpha=alpha, tol=1e-8).fit(X, y)
+    unit = size ** (2 - power)  # the deviance is proportional to it
+    model = th.TweedieRegressor(power=power, alpha=alpha * unit).fit(X, y * size)
+    assert model.solution_.outcome is th.results.Outcome.CONVERGED
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-5)
+    assert model.intercept_ - np.log(size) == pytest.approx(expected.intercept_, abs=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-80, 1e-30, 1e30])
+def test_many_sparse_columns_and_targets_of_any_size(size):
+    random = np.random.default_rng(4)
+    X = scipy.sparse.random_array((300, 160), density=0.1, rng=random).tocsr()
+    y = random.poisson(np.exp(X[:, [0]].toarray()[:, 0])).astype(float)
+    expected = th.PoissonRegressor(alpha=0.01, tol=1e-8).fit(X, y)
+    model = th.PoissonRegressor(alpha=0.01 * size).fit(X, y * size)
+    assert model.solution_.outcome is th.results.Outcome.CONVERGED
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-4)
+
+
 def test_sparse_rows_and_files(tmp_path):
     X, y, _ = data(1.5)
     expected = regressor(1.5, alpha=0.1).fit(X, y)

@@ -184,6 +184,42 @@ def test_verbose_prints_the_steps(capsys):
         (lambda: th.lars_path(None, [1.0], Gram=[[1.0]]), DataError, "lars_path_gram"),
         (lambda: th.lars_path([[1.0]], [[1.0, 2.0]]), DataError, "one target"),
         (lambda: th.lars_path_gram([1.0], [[1.0, 2.0]], n_samples=1), DataError, "shape"),
+        (
+            lambda: th.lars_path_gram([1.0], [[1.0]], n_samples=0),
+            ParameterError,
+            "n_samples=0 must",
+        ),
+        (
+            lambda: th.lars_path_gram([1.0, 1.0], [[1.0, 2.0], [0.0, 1.0]], n_samples=3),
+            DataError,
+            r"Gram: the matrix must be symmetric, but entry \(0, 1\) is 2 and entry \(1, 0\) is 0",
+        ),
+        (
+            lambda: th.lars_path_gram([1.0, 1.0], [[1.0, 0.0], [0.0, -4.0]], n_samples=3),
+            DataError,
+            r"≥ 0, but entry \(1, 1\) is -4. Pass X.T @ X",
+        ),
+        (
+            lambda: th.lars_path(np.eye(3), np.ones(3), Gram=np.eye(2)),
+            DataError,
+            r"lars_path: Gram has shape \(2, 2\), .* of 3 columns has shape \(3, 3\)",
+        ),
+        (lambda: th.lars_path([[1.0]], [1.0], Gram="yes"), ParameterError, "Gram='yes' must be"),
+        (
+            lambda: th.Lars(precompute=np.eye(2)).fit(np.eye(3), np.ones(3)),
+            DataError,
+            r"Lars: precompute has shape \(2, 2\), .* of 3 columns has shape \(3, 3\)",
+        ),
+        (
+            lambda: th.LassoLars(precompute=-np.eye(3)).fit(np.eye(3), np.ones(3)),
+            DataError,
+            r"LassoLars: precompute: .* entry \(0, 0\) is -1",
+        ),
+        (
+            lambda: th.Lars(precompute=np.triu(np.ones((3, 3)))).fit(np.eye(3), np.ones(3)),
+            DataError,
+            r"Lars: precompute: the matrix must be symmetric",
+        ),
         (lambda: th.Lars(n_nonzero_coefs=0).fit([[1.0], [2.0]], [1, 2]), ParameterError, "n_non"),
     ],
 )

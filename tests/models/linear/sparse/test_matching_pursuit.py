@@ -252,6 +252,8 @@ def test_unreachable_tolerance_says_what_is_left():
         (lambda X, y: th.orthogonal_mp_gram(X, y), "Pass X.T @ X"),
         (lambda X, y: th.orthogonal_mp_gram(X.T @ X, X.T @ y, tol=1.0), "norms_squared"),
         (lambda X, y: th.orthogonal_mp_gram(np.full((2, 2), np.nan), np.ones(2)), "NaN"),
+        (lambda X, y: th.orthogonal_mp_gram([[1.0, 2.0], [0.0, 1.0]], np.ones(2)), "symmetric"),
+        (lambda X, y: th.orthogonal_mp_gram(-np.eye(2), np.ones(2)), "entry .0, 0. is -1"),
         (
             lambda X, y: th.OrthogonalMatchingPursuit(positive=True, precompute=False).fit(X, y),
             "needs the Gram matrix",

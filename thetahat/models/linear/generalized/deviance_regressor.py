@@ -32,6 +32,8 @@ WIDEST_SPARSE_HESSIAN = 150
 """Columns of sparse rows up to which a Hessian costs less than the gradients that replace it."""
 WELL_CONDITIONED = 300.0
 """Bound on the condition number of the Hessian for which L-BFGS needs few steps."""
+FAR_OFF = 1e6
+"""Size of slopes from which, and below whose inverse, only Newton's steps have the right length."""
 
 
 @with_parameters
@@ -104,14 +106,20 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         mean = float(source.reduce(_target_sums).means()[0])
         solver = GENERALIZED.get(self.solver, self.solver)
-        if solver == "auto" and _is_for_gradients(source, loss, mean, float(self.alpha)):
+        unit = self._slope_unit(mean) or 1.0
+        ordinary = 1 / FAR_OFF <= unit <= FAR_OFF
+        if (
+            solver == "auto"
+            and ordinary
+            and _is_for_gradients(source, loss, mean, float(self.alpha))
+        ):
             solver = "lbfgs"
         self._minimise(
             EmpiricalRisk(predictor, loss, penalty, source),
             X,
             y,
             solver=solver,
-            tolerance=self.tol * min(1.0, self._slope_unit(mean) or 1.0),
+            tolerance=self.tol * min(1.0, unit),
             max_steps=self.max_iter,
             start=self._start(loss, mean, source, predictor),
         )

@@ -9,13 +9,23 @@ from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_source
-from thetahat.estimator.parameters import at_least, boolean, check_value, one_of, whole
+from thetahat.estimator.parameters import (
+    at_least,
+    boolean,
+    check_value,
+    more_than,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
+from thetahat.mathematics.linalg.square import as_gram
 from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.models.linear.sparse.l1_regressor import gram_choice
 from thetahat.models.linear.sparse.least_angle import EPSILON, print_path
 from thetahat.objective.lasso.least_angle import (
     LeastAngleProblem,
@@ -62,7 +72,7 @@ def lars_path(
         Has no effect, because Xᵀy is always computed. Accepted for compatibility with scikit-learn.
     Gram : bool, "auto", array of shape (d, d) or None, default=None
         Whether to form the Gram matrix XᵀX. None and "auto" choose by the size of X. An array has
-        the effect of True: the matrix is computed from X.
+        the effect of True: it must be a symmetric (d, d) matrix, and is computed again from X.
     max_iter : int or infinity, default=500
         Maximum number of steps of the path.
     alpha_min : float, default=0
@@ -105,6 +115,7 @@ def lars_path(
     ([2.0, 0.5, 0.0], [0, 1], [[0.0, 3.0, 4.0], [0.0, 0.0, -1.0]])
     """
     rules = _rules("lars_path", method, positive, max_iter, alpha_min, return_path)
+    check_value(Gram, gram_choice | none, "Gram", "lars_path")
     if X is None:
         raise DataError(
             "lars_path: X is None. Pass the rows, or use lars_path_gram with X.T @ y and X.T @ X."
@@ -115,7 +126,7 @@ def lars_path(
             "lars_path needs the rows in memory and one target y for each of them. Use Lars or "
             "LassoLars for several targets."
         )
-    problem = least_angle_problem(source, intercept=False, precompute=Gram)
+    problem = least_angle_problem(source, intercept=False, precompute=Gram, who="lars_path: Gram")
     return _found("lars_path", problem, rules, source.dtype, verbose, return_n_iter)
 
 
@@ -145,9 +156,9 @@ def lars_path_gram(
     Xy : array-like of shape (d,)
         Product of the columns with the target, Xᵀy.
     Gram : array-like of shape (d, d)
-        Gram matrix of the columns, XᵀX.
+        Gram matrix of the columns, XᵀX. Must be symmetric, with a diagonal that is not negative.
     n_samples : int or float
-        Number of rows, by which the penalties are divided.
+        Number of rows, by which the penalties are divided. Must be positive.
 
     Examples
     --------
@@ -159,13 +170,14 @@ def lars_path_gram(
     """
     who = "lars_path_gram"
     rules = _rules(who, method, positive, max_iter, alpha_min, return_path)
-    check_value(n_samples, at_least(0), "n_samples", who)
+    check_value(n_samples, more_than(0), "n_samples", who)
     gram, c = numbers(Gram, "Gram", who), numbers(Xy, "Xy", who)
     if c.ndim != 1 or gram.shape != (len(c), len(c)):
         raise DataError(
             f"{who}: Gram must have shape (d, d) and Xy (d,), but they have {gram.shape} and "
             f"{c.shape}. Pass X.T @ X and X.T @ y."
         )
+    gram = as_gram(gram, len(c), who=f"{who}: Gram")
     problem = LeastAngleProblem(
         matrix=np.ascontiguousarray(gram, dtype=np.float64),
         by_columns=False,

@@ -47,7 +47,8 @@ class LeastAngleRegressor(LinearRegressor):
         Whether to print the columns that join and leave at each step of the path.
     precompute : bool, "auto" or array of shape (d, d), default="auto"
         Whether to form the Gram matrix XᵀX. "auto" forms it unless there are many more columns than
-        rows. An array has the effect of True: the matrix is always computed from X.
+        rows. An array has the effect of True: it must be a symmetric (d, d) matrix, and is computed
+        again from X.
     eps : float, default=2.2e-16
         Has no effect, because columns that depend linearly on others are left out. Accepted for
         compatibility with scikit-learn.
@@ -112,7 +113,10 @@ class LeastAngleRegressor(LinearRegressor):
         """
         source = self._open(X, self._jittered(y), sample_weight, check_finite=False)
         problem = least_angle_problem(
-            source, intercept=self.fit_intercept, precompute=self.precompute
+            source,
+            intercept=self.fit_intercept,
+            precompute=self.precompute,
+            who=f"{type(self).__name__}: precompute",
         )
         rules = self._rules()
         self._keep_paths(

@@ -12,6 +12,7 @@ from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.matching_pursuit import Pursuit, pursue
+from thetahat.mathematics.linalg.square import as_gram
 from thetahat.models.linear.sparse.orthogonal_matching_pursuit import pursuit_of, steps_allowed
 
 
@@ -103,7 +104,8 @@ def orthogonal_mp_gram(
     Parameters
     ----------
     Gram : array-like of shape (d, d)
-        The Gram matrix of the columns, XᵀX.
+        The Gram matrix of the columns, XᵀX. Must be symmetric, with a diagonal that is not
+        negative.
     Xy : array-like of shape (d,) or (d, n_targets)
         Product of the columns with the targets, Xᵀy.
     tol : float or None, default=None
@@ -134,6 +136,7 @@ def orthogonal_mp_gram(
             "orthogonal_mp_gram: Gram or Xy contains NaN or infinity. Drop the rows of X and y "
             "that contain them."
         )
+    gram = as_gram(gram, d, who="orthogonal_mp_gram: Gram")
     _require_tolerance(tol, "orthogonal_mp_gram")
     if tol is not None and norms_squared is None:
         raise ParameterError(

@@ -1,0 +1,42 @@
+"""What a network reports if its steps diverge: a warning, or an error if no loss was finite."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from thetahat.data.extremes import largest_of_columns
+from thetahat.data.source import Source
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import DataError
+
+SCALE = "Scale the columns and the target, for example with sklearn.preprocessing.StandardScaler"
+
+
+def warn_of_divergence(model: Any, source: Source) -> None:
+    """Warn that the epochs of a model diverged; an error if there is no epoch before to keep."""
+    remedy = f"{SCALE}, or lower learning_rate_init (now {model.learning_rate_init:g})."
+    if not any(map(math.isfinite, model.loss_curve_)):
+        raise no_finite_loss(model, source, "in the first epoch", remedy)
+    how = "the loss is no longer finite; the weights of the last good epoch are kept."
+    if math.isfinite(model.loss_):
+        how = f"the loss is {model.loss_:.2g}, far above that of the output 0."
+    warn(
+        f"{type(model).__name__}: the steps diverged in epoch {model.n_iter_}: {how} {remedy}",
+        ConvergenceWarning,
+    )
+
+
+def no_finite_loss(model: Any, source: Source, when: str, remedy: str = f"{SCALE}.") -> DataError:
+    """The error for a loss that is not finite from the start. Cost: one pass over the rows."""
+    sizes = largest_of_columns(source)
+    column = int(np.argmax(sizes))
+    return DataError(
+        f"{type(model).__name__}: the loss must be a finite number, but {when} it is "
+        f"{model.loss_:g}, so that there are no weights to keep. Column "
+        f"{source.schema.label(column)} of X has the largest values, up to {sizes[column]:.3g}. "
+        f"{remedy}"
+    )
