@@ -218,6 +218,8 @@ def test_a_fit_goes_on_after_its_client_has_ended(tmp_path, monkeypatch):
         patch.setattr(th.resumable, "_write", written)
         with pytest.raises(RuntimeError), th.resumable(path, every=0):
             th.KMeans(4, random_state=0).fit(dX)
+    with pytest.raises(th.errors.DataError, match="other values in X"), th.resumable(path):
+        th.KMeans(4, random_state=0).fit(dX + 1.0)
     with th.resumable(path):
         found = th.KMeans(4, random_state=0).fit(dX)
     assert found.n_iter_ < expected.n_iter_

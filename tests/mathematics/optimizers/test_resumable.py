@@ -79,7 +79,7 @@ def test_the_file_of_another_fit(tmp_path, monkeypatch):
     with pytest.raises(th.errors.DataError, match="another fit in place 0"):
         with th.resumable(path):
             th.LogisticRegression(solver="newton-cg").fit(X, y)
-    with pytest.raises(th.errors.DataError, match="parameters of shape"):
+    with pytest.raises(th.errors.DataError, match=r"place 0: n_clusters=3, not 4.*Delete"):
         with th.resumable(path):
             th.KMeans(4, random_state=0).fit(X)
     path.write_bytes(b"no snapshot")
@@ -87,17 +87,85 @@ def test_the_file_of_another_fit(tmp_path, monkeypatch):
         pass
 
 
-def interrupted(path, X, y):
+def stopped(path, model, *rows, **params):
     with suppress(Ended), th.resumable(path, every=0):
-        th.LogisticRegression(solver="newton-cg").fit(X, y)
+        model.fit(*rows, **params)
         raise Ended
+
+
+@pytest.mark.parametrize("kind", ["KMeans", "GaussianMixture", "LogisticRegression"])
+def test_a_file_of_a_fit_on_other_rows(tmp_path, kind):
+    X, y = data(6)
+    path = tmp_path / "fit.npz"
+    model = {
+        "KMeans": th.KMeans(3, random_state=0),
+        "GaussianMixture": th.GaussianMixture(2, random_state=0),
+        "LogisticRegression": th.LogisticRegression(solver="newton-cg"),
+    }[kind]
+    stopped(path, model, X, y)
+    other = X.copy()
+    other[7, 1] += 1e-9
+    with pytest.raises(th.errors.DataError, match=r"place 0: other values in X.*Delete the file"):
+        with th.resumable(path):
+            model.fit(other, y)
+    with pytest.raises(th.errors.DataError, match="200 rows, not 199"), th.resumable(path):
+        model.fit(X[1:], y[1:])
+    with th.resumable(path):
+        model.fit(X.copy(), y)
+
+
+def test_a_file_of_a_fit_with_other_targets_or_weights(tmp_path):
+    X, y = data(7)
+    path, model = tmp_path / "fit.npz", th.LogisticRegression(solver="newton-cg")
+    stopped(path, model, X, y, sample_weight=np.ones(200))
+    with pytest.raises(th.errors.DataError, match="other values in y,"), th.resumable(path):
+        model.fit(X, 1 - y, sample_weight=np.ones(200))
+    for weight in (None, np.arange(1.0, 201.0)):
+        with pytest.raises(th.errors.DataError, match="in sample_weight"), th.resumable(path):
+            model.fit(X, y, sample_weight=weight)
+
+
+def test_a_file_of_a_fit_with_other_settings(tmp_path):
+    X, y = data(8)
+    path = tmp_path / "fit.npz"
+    stopped(path, th.LogisticRegression(C=1.0, solver="newton-cg"), X, y)
+    with pytest.raises(th.errors.DataError, match=r"C=1\.0, not 0\.5"), th.resumable(path):
+        th.LogisticRegression(C=0.5, solver="newton-cg").fit(X, y)
+    with th.resumable(path):
+        th.LogisticRegression(C=1.0, solver="newton-cg", max_iter=50, verbose=0).fit(X, y)
+    begin = X[:3].copy()
+    stopped(path, th.KMeans(3, init=begin, n_init=1), X)
+    with pytest.raises(th.errors.DataError, match="init=array of shape"), th.resumable(path):
+        th.KMeans(3, init=begin + 1.0, n_init=1).fit(X)
+
+
+def test_a_generator_as_random_state_is_no_other_setting(tmp_path):
+    X, _ = data(9)
+    path = tmp_path / "fit.npz"
+    stopped(path, th.KMeans(3, random_state=np.random.RandomState(0)), X)
+    with th.resumable(path):
+        th.KMeans(3, random_state=np.random.RandomState(0)).fit(X)
+
+
+def test_a_file_of_a_fit_on_rows_of_another_file(tmp_path):
+    X, _ = data(10)
+    path, table = tmp_path / "fit.npz", tmp_path / "rows.csv"
+    np.savetxt(table, X, delimiter=",", header="a,b,c", comments="")
+    stopped(path, th.KMeans(3, random_state=0), th.scan(table))
+    np.savetxt(table, X[::-1], delimiter=",", header="a,b,c", comments="")
+    with pytest.raises(th.errors.DataError, match="other values in X"), th.resumable(path):
+        th.KMeans(3, random_state=0).fit(th.scan(table))
+
+
+def interrupted(path, X, y):
+    stopped(path, th.LogisticRegression(solver="newton-cg"), X, y)
 
 
 def test_a_file_of_a_fit_with_other_columns(tmp_path):
     X, y = data(3)
     path = tmp_path / "fit.npz"
     interrupted(path, X, y)
-    with pytest.raises(th.errors.DataError, match=r"fit\.npz.* shape \(4,\).*\(3,\).*Delete"):
+    with pytest.raises(th.errors.DataError, match=r"fit\.npz.*3 columns, not 2\. Delete"):
         with th.resumable(path):
             th.LogisticRegression(solver="newton-cg").fit(X[:, :2], y)
 
