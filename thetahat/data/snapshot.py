@@ -72,9 +72,12 @@ def write_snapshot(path: Path, facts: Mapping[str, Any], arrays: Mapping[str, Ar
 
 
 def read_snapshot(
-    path: Path, *, version: int, mark: str, who: str
+    path: Path, *, version: int, mark: str, who: str, role: str = "checkpoint="
 ) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The facts and arrays of a snapshot of this version whose "fingerprint" is `mark`."""
+    """The facts and arrays of a snapshot of this version whose "fingerprint" is `mark`.
+
+    ``role`` stands before the path in errors.
+    """
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as held:
             facts = json.loads(held["facts"].tobytes())
@@ -84,12 +87,12 @@ def read_snapshot(
         found = facts["fingerprint"]
     except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error) as failure:
         raise DataError(
-            f"{who}: checkpoint={str(path)!r} is no snapshot of a fit ({failure}). Delete the "
+            f"{who}: {role}{str(path)!r} is no snapshot of a fit ({failure}). Delete the "
             "file, or use another path."
         ) from failure
     if found != mark:
         raise DataError(
-            f"{who}: checkpoint={str(path)!r} is a snapshot of a fit on other rows or with other "
+            f"{who}: {role}{str(path)!r} is a snapshot of a fit on other rows or with other "
             "parameters. Delete the file to begin anew, or use another path."
         )
     return facts, arrays

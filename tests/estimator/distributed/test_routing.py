@@ -222,7 +222,7 @@ def test_a_fit_goes_on_after_its_client_has_ended(tmp_path, monkeypatch):
         th.KMeans(4, random_state=0).fit(dX + 1.0)
     with th.resumable(path):
         found = th.KMeans(4, random_state=0).fit(dX)
-    assert found.n_iter_ < expected.n_iter_
+    assert found.n_iter_ == expected.n_iter_
     np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
 
 

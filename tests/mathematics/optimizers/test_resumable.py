@@ -4,6 +4,8 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
 from thetahat.mathematics.optimizers.resumable import resumable
@@ -42,10 +44,14 @@ def test_k_means_takes_the_steps_of_a_fit_without_interruption(tmp_path, monkeyp
         with pytest.raises(Ended), th.resumable(path, every=0):
             th.KMeans(5, random_state=0).fit(X)
     assert path.exists()
+    steps, keep = [], resumable.keep
+    monkeypatch.setattr(resumable, "keep", lambda *given: (steps.append(given), keep(*given)))
     with th.resumable(path, every=0):
         found = th.KMeans(5, random_state=0).fit(X)
     assert not path.exists()
-    assert found.n_iter_ < expected.n_iter_
+    assert 0 < len(steps) == len(expected.solution_.trace) - 2  # one of two steps is repeated
+    assert found.n_iter_ == expected.n_iter_
+    assert found.solution_.trace == expected.solution_.trace
     np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
 
@@ -66,7 +72,7 @@ def test_several_fits_in_one_block(tmp_path, monkeypatch):
         found = both()
     for here, there in zip(found, expected, strict=True):
         np.testing.assert_allclose(here.coef_, there.coef_, rtol=1e-5)
-    assert found[0].n_iter_[0] < expected[0].n_iter_[0]
+    assert found[0].n_iter_[0] == expected[0].n_iter_[0]
 
 
 def test_the_file_of_another_fit(tmp_path, monkeypatch):
@@ -175,7 +181,9 @@ def test_a_file_cut_in_half(tmp_path):
     path = tmp_path / "fit.npz"
     interrupted(path, X, y)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(th.errors.DataError, match=r"fit\.npz.*no snapshot of a fit.*Delete"):
+    with pytest.raises(
+        th.errors.DataError, match=r": the file '.*fit\.npz' is no snapshot of a fit.*Delete"
+    ):
         with th.resumable(path):
             pass
 
@@ -215,7 +223,54 @@ def test_a_mixture_takes_the_steps_of_a_fit_without_interruption(tmp_path, monke
             mixture().fit(X)
     with th.resumable(path, every=0):
         found = mixture().fit(X)
-    assert found.n_iter_ < expected.n_iter_
+    assert found.n_iter_ == expected.n_iter_
+    np.testing.assert_allclose(found.lower_bounds_, expected.lower_bounds_, rtol=1e-13)
     np.testing.assert_allclose(found.means_, expected.means_, rtol=1e-12)
     np.testing.assert_allclose(found.covariances_, expected.covariances_, rtol=1e-10, atol=1e-14)
     assert found.lower_bound_ == pytest.approx(expected.lower_bound_, rel=1e-13)
+
+
+@pytest.mark.parametrize("writes", [1, 10, 29, 31])
+def test_steps_before_the_interruption_count_in_max_iter(tmp_path, monkeypatch, writes):
+    X, _ = data(11)
+    path = tmp_path / "fit.npz"
+    models = (
+        th.GaussianMixture(
+            4, tol=1e-12, max_iter=30, random_state=0, init_params="random_from_data"
+        ),
+        th.KMeans(3, init=X[:3], tol=0.0, max_iter=4, n_init=1),
+    )
+
+    def fitted():
+        with pytest.warns(ConvergenceWarning):
+            return [clone(model).fit(X) for model in models]
+
+    expected = fitted()
+    assert expected[0].n_iter_ == 30
+    with monkeypatch.context() as patch:
+        end_after(patch, writes)
+        with pytest.raises(Ended), th.resumable(path, every=0):
+            [clone(model).fit(X) for model in models]
+    with th.resumable(path, every=0):
+        found = fitted()
+    for here, there in zip(found, expected, strict=True):
+        assert here.n_iter_ == there.n_iter_
+        assert here.solution_.trace == pytest.approx(there.solution_.trace, rel=1e-13)
+        assert here.solution_.outcome is there.solution_.outcome
+    np.testing.assert_allclose(found[0].means_, expected[0].means_, rtol=1e-11)
+    np.testing.assert_array_equal(found[1].cluster_centers_, expected[1].cluster_centers_)
+
+
+@pytest.mark.parametrize("factor", [0.0, -1.0])
+def test_a_file_with_changed_parameters(tmp_path, factor):
+    X, _ = data(12)
+    path = tmp_path / "fit.npz"
+    model = th.GaussianMixture(2, random_state=0)
+    stopped(path, model, X)
+    with np.load(path) as held:
+        arrays = dict(held)
+    arrays["1"] = factor * arrays["1"]
+    np.savez(path, **arrays)
+    with pytest.raises(th.errors.DataError, match=r"fit\.npz.*fit 1.*changed.*Delete the file"):
+        with th.resumable(path):
+            model.fit(X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import replace
 from os import PathLike
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.arrays import to_host
 from thetahat.data.snapshot import digest_of, digests_of_rows, read_snapshot, write_snapshot
 from thetahat.data.source import Source
 from thetahat.foundation.atomic_file import usable_path
@@ -41,8 +42,9 @@ class resumable:
     and ``verbose`` may differ. The partitions of a Dask collection must be the same, too. Fits by
     Newton's method, by k-means and by expectation-maximisation (`GaussianMixture`) then take the
     same steps as without the interruption; other methods reach the same optimum to their
-    tolerance. Fits without iterations are computed again, and so are Bayesian mixtures and trees;
-    boosting and networks have the parameter ``checkpoint`` instead.
+    tolerance. Steps before the interruption count in ``max_iter`` and ``n_iter_``; the last one is
+    computed again. So are fits without iterations, Bayesian mixtures and trees; boosting and
+    networks have the parameter ``checkpoint`` instead.
 
     Formula: θ⁽⁰⁾ of a fit is the last θ⁽ᵗ⁾ in the file. Cost: one file of the size of θ every
     `every` seconds, and one pass over the rows of each fit for their digest.
@@ -75,6 +77,7 @@ class resumable:
         self._kept: dict[str, Array] = {}
         self._names: dict[str, str] = {}
         self._fits: list[dict[str, Any]] = []
+        self._progress: dict[str, dict[str, Any]] = {}
         self._calls = self._noted = 0
         self._written = 0.0
 
@@ -82,10 +85,11 @@ class resumable:
         self._calls, self._noted, self._written = 0, 0, time.monotonic()
         if self.path.exists():
             facts, self._kept = read_snapshot(
-                Path(self.path), version=VERSION, mark=MARK, who="resumable"
+                Path(self.path), version=VERSION, mark=MARK, who="resumable", role="the file "
             )
             self._names, self._fits = _fits_of(facts, self.path)
             _require_finite(self._kept, self.path)
+            self._progress = _progress_of(facts, self._kept, self.path)
         self._token = _active.set(self)
         return self
 
@@ -129,18 +133,24 @@ class resumable:
         self._names[number] = name
         return Run(self, number)
 
-    def keep(self, number: str, theta: Array, *, now: bool) -> None:
-        """Keep the parameters of a run, and write them if it is time."""
-        self._kept[number] = theta
-        if now or time.monotonic() - self._written >= self.every:
+    def keep(self, number: str, theta: Array, steps: int, trace: Sequence[float]) -> None:
+        """Keep the parameters of a run after so many steps, and write them if it is time."""
+        self._kept[number] = np.array(theta)
+        self._progress[number] = {"steps": steps, "trace": list(trace)}
+        if time.monotonic() - self._written >= self.every:
             self._write()
 
     def _write(self) -> None:
+        progress = {
+            number: {**each, "digest": digest_of(self._kept[number])}
+            for number, each in self._progress.items()
+        }
         facts = {
             "version": VERSION,
             "fingerprint": MARK,
             "runs": self._names,
             "fits": self._fits,
+            "progress": progress,
         }
         write_snapshot(Path(self.path), facts, self._kept)
         self._written = time.monotonic()
@@ -220,11 +230,34 @@ def _require_finite(kept: dict[str, Array], path: Path) -> None:
             )
 
 
+def _progress_of(
+    facts: dict[str, Any], kept: dict[str, Array], path: Path
+) -> dict[str, dict[str, Any]]:
+    """The steps and values of each run, whose parameters must be those that were written."""
+    found = facts.get("progress")
+    progress: dict[str, Any] = found if isinstance(found, dict) else {}
+    for number, theta in kept.items():
+        each = progress.get(number, {})
+        sound = isinstance(each, dict) and each.get("digest") == digest_of(theta)
+        if not (sound and isinstance(each.get("steps"), int) and type(each.get("trace")) is list):
+            raise DataError(
+                f"resumable: the file {str(path)!r} holds parameters of fit {number} that were "
+                "changed after they were written. Delete the file to begin anew, or use another "
+                "path."
+            )
+    return {number: progress[number] for number in kept}
+
+
 class Run:
     """One run of a solver, whose parameters are kept."""
 
     def __init__(self, owner: resumable, number: str) -> None:
         self._owner, self._number = owner, number
+        before = owner._progress.get(number, {"steps": 0, "trace": []})
+        self.steps: int = before["steps"]
+        """The steps before those of this process."""
+        self.trace: list[float] = list(before["trace"])
+        """The values of the objective before the parameters in the file were reached."""
 
     def start(self, given: Array) -> Array:
         """The parameters in the file, or those given."""
@@ -237,19 +270,23 @@ class Run:
             )
         return given if kept is None else kept
 
-    def watching(self, watch: Watch | None) -> Watch:
-        """A watch that keeps the parameters of every step, and then asks the given one."""
-        inner = Watch() if watch is None else watch
+    def watching(self, watch: Watch, start: Array, trace: list[float] | None) -> Watch:
+        """A watch that keeps the parameters before every step, and then asks the given one.
+
+        The last step is repeated when a run goes on, so that it ends where it would have ended.
+        """
+        last = [(self.steps, np.array(to_host(start)))]
 
         def on_step(step: int, theta: Any, value: float) -> bool:
-            self._owner.keep(self._number, theta, now=False)
-            return inner.on_step is not None and inner.on_step(step, theta, value)
+            self.keep(last[0][1], last[0][0], () if trace is None else trace[:-2])
+            last[0] = (step, np.array(to_host(theta)))
+            return watch.on_step is not None and watch.on_step(step, theta, value)
 
-        return replace(inner, on_step=on_step)
+        return replace(watch, on_step=on_step)
 
-    def keep(self, theta: Array) -> None:
-        """Keep the parameters after a step, or at the end of the run."""
-        self._owner.keep(self._number, theta, now=False)
+    def keep(self, theta: Array, steps: int, trace: Sequence[float]) -> None:
+        """Keep the parameters that were reached after so many steps."""
+        self._owner.keep(self._number, theta, steps, trace)
 
 
 _active: ContextVar[resumable | None] = ContextVar("thetahat_resumable", default=None)
