@@ -22,7 +22,7 @@ from thetahat.data.columns.schema import Schema
 from thetahat.data.columns.tables import is_table, table_to_numpy
 from thetahat.data.finite import describe_non_finite
 from thetahat.data.in_memory import InMemory
-from thetahat.data.magnitudes import require_target_size, require_weight_size
+from thetahat.data.magnitudes import WEIGHTS, require_target_size, require_weight_size
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
@@ -53,6 +53,8 @@ def as_source(
                 f"{who}: a source holds its own y and sample_weight. Name them when it is opened: "
                 "th.scan(path, target=..., weight=...)."
             )
+        if X.has_weight and not isinstance(X, InMemory):
+            _require_weights_of_source(X, who)
         return X
     if is_device_array(X) and accept_device:
         return _on_device(X, y, sample_weight, who, multi_output)
@@ -162,12 +164,32 @@ def as_weight(sample_weight: Any, n: int, who: str) -> Array:
             f"{negative[0]}: {weight[negative[0]]:g}); weights must be ≥ 0. "
             "Drop those rows instead."
         )
+    _require_positive_weight(weight, who)
+    return weight
+
+
+def _require_positive_weight(weight: Array, who: str) -> None:
     if not weight.any():
         raise DataError(
             f"{who}: all sample weights are zero. Give at least one row a positive weight."
         )
     require_weight_size(weight, who)
-    return weight
+
+
+def _require_weights_of_source(source: Source, who: str) -> None:
+    """Raise an error if all sample weights are zero or too small.
+
+    Weights that are too large, negative or not finite are found when their rows are read. Cost:
+    the rows are read up to the first weight that is large enough, usually in the first block.
+    """
+    weights = []
+    for block in source.with_missing().with_categories().targets_only().blocks():
+        weight = np.asarray(to_host(block.row_weights), dtype=np.float64)
+        if weight.size and weight.max() >= WEIGHTS[0]:
+            return
+        weights.append(weight)
+    if weights:
+        _require_positive_weight(np.concatenate(weights), who)
 
 
 def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array:

@@ -24,6 +24,7 @@ from thetahat.estimator.distributed.routing import ROWWISE, lazy_on_dask, source
 from thetahat.estimator.parameters import Range, check_ranges
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.mathematics.optimizers.resumable import note_fit
 from thetahat.mathematics.parts import Part
 
 DIRECT_SIZE = 8192
@@ -294,6 +295,8 @@ class Estimator(BaseEstimator):
             validate_data(self, X, skip_check_array=True, reset=True)
         else:
             self._remember(source)
+        if len(_fitting.get()) <= 1:  # parts of another fit may be in any order
+            note_fit(self, source)
         return source
 
     def _warn_column_vector(self, y: Any) -> None:

@@ -191,7 +191,7 @@ def test_a_single_class_of_positive_weight_is_refused(tmp_path):
     X, y = rows()
     for weight, message in (
         ((y == "a").astype(float), "all rows of positive weight belong to one class, 'a'"),
-        (np.zeros(len(y)), "all weights are zero"),
+        (np.zeros(len(y)), "all sample weights are zero"),
     ):
         write_parquet(tmp_path / "rows.parquet", table(X, y) | {"w": weight})
         source = th.scan(tmp_path / "rows.parquet", target="label", weight="w")

@@ -67,7 +67,7 @@ def test_nulls_are_missing_values(tmp_path):
 
 def test_weights_that_are_all_zero(tmp_path):
     write_npy(tmp_path / "rows.npy", {"a": [1.0, 2.0], "w": [0.0, 0.0]})
-    refused(tmp_path / "rows.npy", "all weights are zero", weight=1)
+    refused(tmp_path / "rows.npy", "all sample weights are zero", weight=1)
 
 
 @pytest.mark.parametrize(

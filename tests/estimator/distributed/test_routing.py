@@ -218,9 +218,11 @@ def test_a_fit_goes_on_after_its_client_has_ended(tmp_path, monkeypatch):
         patch.setattr(th.resumable, "_write", written)
         with pytest.raises(RuntimeError), th.resumable(path, every=0):
             th.KMeans(4, random_state=0).fit(dX)
+    with pytest.raises(th.errors.DataError, match="other values in X"), th.resumable(path):
+        th.KMeans(4, random_state=0).fit(dX + 1.0)
     with th.resumable(path):
         found = th.KMeans(4, random_state=0).fit(dX)
-    assert found.n_iter_ < expected.n_iter_
+    assert found.n_iter_ == expected.n_iter_
     np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
 
 
@@ -232,3 +234,31 @@ def test_kernel_features_in_a_pipeline():
     model = make_pipeline(th.Nystroem(n_components=30, random_state=0), th.Ridge(alpha=0.1))
     here, there = clone(model).fit(X, y), clone(model).fit(dX, dy)
     np.testing.assert_allclose(there.predict(dX).compute(), here.predict(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("weight", [0.0, 1e-165, 1e-101])
+def test_weights_without_a_usable_size_are_refused_as_in_memory(tmp_path, weight):
+    X, y, _ = data()
+    weights = np.full(N, weight)
+    weights[:200] = 0.0
+    with pytest.raises(th.errors.DataError) as expected:
+        th.LinearRegression().fit(X, y, sample_weight=weights)
+    assert ("all sample weights are zero" in str(expected.value)) == (weight == 0)
+    dX, dy, dw = (da.from_array(part, chunks=(150, *part.shape[1:])) for part in (X, y, weights))
+    with pytest.raises(th.errors.DataError) as found:
+        th.LinearRegression().fit(dX, dy, sample_weight=dw)
+    assert str(found.value) == str(expected.value)
+    table = tmp_path / "rows.parquet"
+    pd.DataFrame(X, columns=list("abcd")).assign(y=y, w=weights).to_parquet(table)
+    with pytest.raises(th.errors.DataError) as found:
+        th.LinearRegression().fit(th.scan(table, target="y", weight="w"))
+    assert str(found.value).endswith(str(expected.value).partition(": ")[2])
+
+
+def test_a_usable_weight_in_the_last_partition_is_enough():
+    X, y, _ = data()
+    weights = np.where(np.arange(N) < 300, 0.0, 1.0)
+    dX, dy, dw = (da.from_array(part, chunks=(150, *part.shape[1:])) for part in (X, y, weights))
+    here = th.LinearRegression().fit(X, y, sample_weight=weights)
+    there = th.LinearRegression().fit(dX, dy, sample_weight=dw)
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9, atol=1e-12)

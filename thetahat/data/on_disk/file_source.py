@@ -118,8 +118,8 @@ class FileSource(Source):
             )
         if not any_weight:
             raise DataError(
-                f"{self.reader.path}: all weights are zero. Give at least one row a positive "
-                "weight."
+                f"{self.reader.path}: all sample weights are zero. Give at least one row a "
+                "positive weight."
             )
 
     def _require_same_rows(

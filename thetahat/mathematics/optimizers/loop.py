@@ -126,7 +126,7 @@ class Monitor:
     def begin(self, state: State) -> None:
         """Record the starting point. It counts as a result, but not as a step."""
         self._judge(state)
-        if self.outcome is None and self.max_steps <= 0:
+        if self.outcome is None and self.steps >= self.max_steps:
             self.outcome = Outcome.STEPS_EXHAUSTED
 
     def observe(self, state: State) -> None:
@@ -228,7 +228,10 @@ def minimise(
     try:
         if run is not None:
             start = run.start(_starting_point(problem, start))
-            monitor.watch = run.watching(monitor.watch)
+            monitor.steps = run.steps
+            if monitor.trace is not None:
+                monitor.trace += run.trace
+            monitor.watch = run.watching(monitor.watch, start, monitor.trace)
         # The monitor detects steps that overflow, so NumPy's warnings are not needed.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             method.run(problem, _starting_point(problem, start), monitor)
@@ -245,10 +248,7 @@ def minimise(
         raise
     finally:
         end_run(token)
-    solution = _solution(monitor, method, reason)
-    if run is not None:
-        run.keep(solution.theta)
-    return solution
+    return _solution(monitor, method, reason)
 
 
 def _starting_point(problem: Any, start: Array | None) -> Array:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import replace
 from os import PathLike
@@ -12,16 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.snapshot import read_snapshot, write_snapshot
+from thetahat.data.arrays import to_host
+from thetahat.data.snapshot import digest_of, digests_of_rows, read_snapshot, write_snapshot
+from thetahat.data.source import Source
 from thetahat.foundation.atomic_file import usable_path
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 
-VERSION = 1
+VERSION = 2
 MARK = "resumable"
 LARGEST = 1e150
 """Parameters above this size have squares that overflow, and come from a damaged file."""
+FREE = ("max_iter", "n_jobs", "verbose", "verbose_interval")
+"""Settings of an estimator that may differ when its fit goes on."""
 
 
 class resumable:
@@ -31,14 +37,17 @@ class resumable:
     parameters in the file instead of from the beginning. When the block ends without an error, the
     file is deleted.
 
-    The fits of the block must be the same, in the same order, and on the same rows. Fits by
+    The fits of the block must be the same, in the same order, and on the same rows. A file of
+    another estimator, of other rows or of other settings is refused; only ``max_iter``, ``n_jobs``
+    and ``verbose`` may differ. The partitions of a Dask collection must be the same, too. Fits by
     Newton's method, by k-means and by expectation-maximisation (`GaussianMixture`) then take the
     same steps as without the interruption; other methods reach the same optimum to their
-    tolerance. Fits without iterations are computed again, and so are Bayesian mixtures and trees;
-    boosting and networks have the parameter ``checkpoint`` instead.
+    tolerance. Steps before the interruption count in ``max_iter`` and ``n_iter_``; the last one is
+    computed again. So are fits without iterations, Bayesian mixtures and trees; boosting and
+    networks have the parameter ``checkpoint`` instead.
 
     Formula: θ⁽⁰⁾ of a fit is the last θ⁽ᵗ⁾ in the file. Cost: one file of the size of θ every
-    `every` seconds.
+    `every` seconds, and one pass over the rows of each fit for their digest.
 
     Parameters
     ----------
@@ -67,17 +76,20 @@ class resumable:
         self._token: Token[resumable | None] | None = None
         self._kept: dict[str, Array] = {}
         self._names: dict[str, str] = {}
-        self._calls = 0
+        self._fits: list[dict[str, Any]] = []
+        self._progress: dict[str, dict[str, Any]] = {}
+        self._calls = self._noted = 0
         self._written = 0.0
 
     def __enter__(self) -> resumable:
-        self._calls, self._written = 0, time.monotonic()
+        self._calls, self._noted, self._written = 0, 0, time.monotonic()
         if self.path.exists():
             facts, self._kept = read_snapshot(
-                Path(self.path), version=VERSION, mark=MARK, who="resumable"
+                Path(self.path), version=VERSION, mark=MARK, who="resumable", role="the file "
             )
-            self._names = _names_of_fits(facts, self.path)
+            self._names, self._fits = _fits_of(facts, self.path)
             _require_finite(self._kept, self.path)
+            self._progress = _progress_of(facts, self._kept, self.path)
         self._token = _active.set(self)
         return self
 
@@ -94,6 +106,20 @@ class resumable:
         elif self._kept:
             self._write()
 
+    def note(self, fit: dict[str, Any]) -> None:
+        """Compare the next fit of the block with the one in the file, or add it."""
+        place = self._noted
+        self._noted += 1
+        if place == len(self._fits):
+            self._fits.append(fit)
+            return
+        differs = "; ".join(_differences(self._fits[place], fit))
+        if differs:
+            raise DataError(
+                f"resumable: the file {str(self.path)!r} holds another fit in place {place}: "
+                f"{differs}. Delete the file to begin anew, or use another path."
+            )
+
     def next_run(self, name: str) -> Run:
         """The next run of a solver in the block; `name` tells it from others."""
         number = str(self._calls)
@@ -101,32 +127,97 @@ class resumable:
         before = self._names.get(number, name)
         if before != name:
             raise DataError(
-                f"resumable: the file {str(self.path)!r} holds another fit in place {number} "
+                f"resumable: the file {str(self.path)!r} holds another run in place {number} "
                 f"({before}, not {name}). Delete the file to begin anew, or use another path."
             )
         self._names[number] = name
         return Run(self, number)
 
-    def keep(self, number: str, theta: Array, *, now: bool) -> None:
-        """Keep the parameters of a run, and write them if it is time."""
-        self._kept[number] = theta
-        if now or time.monotonic() - self._written >= self.every:
+    def keep(self, number: str, theta: Array, steps: int, trace: Sequence[float]) -> None:
+        """Keep the parameters of a run after so many steps, and write them if it is time."""
+        self._kept[number] = np.array(theta)
+        self._progress[number] = {"steps": steps, "trace": list(trace)}
+        if time.monotonic() - self._written >= self.every:
             self._write()
 
     def _write(self) -> None:
-        facts = {"version": VERSION, "fingerprint": MARK, "fits": self._names}
+        progress = {
+            number: {**each, "digest": digest_of(self._kept[number])}
+            for number, each in self._progress.items()
+        }
+        facts = {
+            "version": VERSION,
+            "fingerprint": MARK,
+            "runs": self._names,
+            "fits": self._fits,
+            "progress": progress,
+        }
         write_snapshot(Path(self.path), facts, self._kept)
         self._written = time.monotonic()
 
 
-def _names_of_fits(facts: dict[str, Any], path: Path) -> dict[str, str]:
-    names = facts.get("fits")
-    if not isinstance(names, dict):
+def note_fit(estimator: Any, source: Source) -> None:
+    """Tell an active block about the estimator and the rows of the fit that begins."""
+    owner = _active.get()
+    if owner is not None:
+        rows = {"rows": source.n_rows, "columns": source.n_features}
+        owner.note(
+            {
+                "estimator": type(estimator).__name__,
+                "settings": _settings(estimator),
+                "sizes": rows,
+                "digests": digests_of_rows(source),
+            }
+        )
+
+
+def _settings(estimator: Any) -> dict[str, str]:
+    given = estimator.get_params(deep=False)
+    return {name: _text(value) for name, value in sorted(given.items()) if name not in FREE}
+
+
+def _text(value: Any) -> str:
+    """A text that is the same for equal settings, also in another process."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return f"{type(value).__name__}({_settings(value)})"
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape} with digest {digest_of(value)}"
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """What differs between two fits, in words: the estimator, its settings, or the rows."""
+    if before["estimator"] != now["estimator"]:
+        yield f"{before['estimator']}, not {now['estimator']}"
+        return
+    old, new = before["settings"], now["settings"]
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            yield f"{name}={old.get(name)}, not {new.get(name)}"
+    for name, size in before["sizes"].items():
+        if size != now["sizes"][name]:
+            yield f"{size} {name}, not {now['sizes'][name]}"
+    if before["sizes"] == now["sizes"]:
+        old, new = before["digests"], now["digests"]
+        roles = [role for role in ("X", "y", "sample_weight") if old.get(role) != new.get(role)]
+        if roles:
+            yield f"other values in {' and '.join(roles)}, or other partitions"
+
+
+def _fits_of(facts: dict[str, Any], path: Path) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    names, fits = facts.get("runs"), facts.get("fits")
+    needed = {"estimator": str, "settings": dict, "sizes": dict, "digests": dict}
+    whole = isinstance(fits, list) and all(
+        isinstance(fit, dict)
+        and all(isinstance(fit.get(name), kind) for name, kind in needed.items())
+        for fit in fits
+    )
+    if not isinstance(names, dict) or not isinstance(fits, list) or not whole:
         raise DataError(
             f"resumable: the file {str(path)!r} does not name its fits. Delete the file to begin "
             "anew, or use another path."
         )
-    return dict(names)
+    return dict(names), fits
 
 
 def _require_finite(kept: dict[str, Array], path: Path) -> None:
@@ -139,11 +230,34 @@ def _require_finite(kept: dict[str, Array], path: Path) -> None:
             )
 
 
+def _progress_of(
+    facts: dict[str, Any], kept: dict[str, Array], path: Path
+) -> dict[str, dict[str, Any]]:
+    """The steps and values of each run, whose parameters must be those that were written."""
+    found = facts.get("progress")
+    progress: dict[str, Any] = found if isinstance(found, dict) else {}
+    for number, theta in kept.items():
+        each = progress.get(number, {})
+        sound = isinstance(each, dict) and each.get("digest") == digest_of(theta)
+        if not (sound and isinstance(each.get("steps"), int) and type(each.get("trace")) is list):
+            raise DataError(
+                f"resumable: the file {str(path)!r} holds parameters of fit {number} that were "
+                "changed after they were written. Delete the file to begin anew, or use another "
+                "path."
+            )
+    return {number: progress[number] for number in kept}
+
+
 class Run:
     """One run of a solver, whose parameters are kept."""
 
     def __init__(self, owner: resumable, number: str) -> None:
         self._owner, self._number = owner, number
+        before = owner._progress.get(number, {"steps": 0, "trace": []})
+        self.steps: int = before["steps"]
+        """The steps before those of this process."""
+        self.trace: list[float] = list(before["trace"])
+        """The values of the objective before the parameters in the file were reached."""
 
     def start(self, given: Array) -> Array:
         """The parameters in the file, or those given."""
@@ -156,19 +270,23 @@ class Run:
             )
         return given if kept is None else kept
 
-    def watching(self, watch: Watch | None) -> Watch:
-        """A watch that keeps the parameters of every step, and then asks the given one."""
-        inner = Watch() if watch is None else watch
+    def watching(self, watch: Watch, start: Array, trace: list[float] | None) -> Watch:
+        """A watch that keeps the parameters before every step, and then asks the given one.
+
+        The last step is repeated when a run goes on, so that it ends where it would have ended.
+        """
+        last = [(self.steps, np.array(to_host(start)))]
 
         def on_step(step: int, theta: Any, value: float) -> bool:
-            self._owner.keep(self._number, theta, now=False)
-            return inner.on_step is not None and inner.on_step(step, theta, value)
+            self.keep(last[0][1], last[0][0], () if trace is None else trace[:-2])
+            last[0] = (step, np.array(to_host(theta)))
+            return watch.on_step is not None and watch.on_step(step, theta, value)
 
-        return replace(inner, on_step=on_step)
+        return replace(watch, on_step=on_step)
 
-    def keep(self, theta: Array) -> None:
-        """Keep the parameters after a step, or at the end of the run."""
-        self._owner.keep(self._number, theta, now=False)
+    def keep(self, theta: Array, steps: int, trace: Sequence[float]) -> None:
+        """Keep the parameters that were reached after so many steps."""
+        self._owner.keep(self._number, theta, steps, trace)
 
 
 _active: ContextVar[resumable | None] = ContextVar("thetahat_resumable", default=None)

@@ -89,12 +89,14 @@ def expectation_maximisation(
     now, bounds = start, list[float]()
     kept, token = begin_run("a mixture by expectation-maximisation")
     if kept is not None:
-        *theta, before = kept.start(np.append(start.theta, before))
-        now = start if theta == start.theta.tolist() else start.moved(np.array(theta))
+        theta, bounds = kept.start(start.theta), kept.trace
+        now = start if np.array_equal(theta, start.theta) else start.moved(theta)
     sums = centres = None
     outcome, change = Outcome.STEPS_EXHAUSTED, np.nan
     try:
-        for step in range(1, max_iter + 1):
+        for step in range(len(bounds) + 1, max_iter + 1):
+            if kept is not None:
+                kept.keep(now.theta, len(bounds), bounds)
             terms = now.terms()
             found = pass_over(source, terms, labels=labels)
             now = maximised(now.kind, found, terms[1], reg_covar, now)
@@ -102,8 +104,6 @@ def expectation_maximisation(
             bound = sums.log_likelihood / sums.weight
             change = bound - (bounds[-1] if bounds else before)
             bounds.append(bound)
-            if kept is not None:
-                kept.keep(np.append(now.theta, bound))
             if report is not None:
                 report(step, change)
             verdict = watch(step, None if watch.on_step is None else now.theta, -bound)
