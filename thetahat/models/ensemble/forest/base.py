@@ -186,9 +186,8 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
         )
 
     def _columns_to_grow_on(self, X: Array, weight: Array | None) -> Any:
-        if self._random_thresholds:
-            return columns_for_random_splits(X, weight, self._columns)
-        return column_codes(X, weight, self._columns, self.splits)
+        coded = columns_for_random_splits if self._random_thresholds else column_codes
+        return coded(X, weight, self._columns, self.splits)
 
     def _n_draws(self, n_rows: int, weight: Array | None) -> int:
         """Number of rows drawn for a tree; 0 without ``bootstrap``, which uses all rows."""
