@@ -31,8 +31,8 @@ def columns_for_random_splits(
 ) -> _native.ForestColumns:
     """Values of a float matrix, column after column, with NaN for missing values.
 
-    Rows of a source are binned for all `splits` but "exact". Cost: O(n·d), and a copy of the rows in float64; O(entries) for
-    sparse rows; one byte per value for a source.
+    Rows of a source are binned for all `splits` but "exact". Cost: O(n·d), and a copy of the rows
+    in float64; O(entries) for sparse rows; one byte per value for a source.
     """
     if isinstance(X, StreamedRows):
         return _streamed_codes(X, weight, columns, splits, random=True)
