@@ -114,6 +114,8 @@ class Estimator(BaseEstimator):
     _multi_output: bool = False
     _leaves_out_missing: ClassVar[bool] = False
     """Whether NaN in X marks a missing value, for which the model has a rule."""
+    _accepts_infinity: ClassVar[bool] = False
+    """Whether X may hold infinity, as in trees, which compare values only."""
     _accepts_devices: ClassVar[bool] = False
     """Whether torch and CuPy arrays are fitted on their own device."""
     _device_arrays: ClassVar[tuple[str, ...]] = ()
