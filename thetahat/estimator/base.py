@@ -282,7 +282,8 @@ class Estimator(BaseEstimator):
         if source.sparse_blocks and not (self._accepts_sparse and self._accepts_sparse_blocks):
             raise CapabilityError(
                 f"{who}: the partitions of X are sparse, but this model needs them dense. Use "
-                "X.map_blocks(lambda rows: rows.toarray())."
+                "X.map_blocks(lambda rows: rows.toarray()) for a Dask array, or "
+                "[part.toarray() for part in X] for a list of delayed partitions."
             )
         if supervised and source.labels is not None:
             raise DataError(
