@@ -52,18 +52,18 @@ class LastFit:
         now, who = self._known(model), type(model).__name__
         if now.n_features != self.n_features:
             raise _other(who, "columns", f"had {self.n_features}", f"X has {now.n_features}")
-        for place, (old, new) in enumerate(zip(self.names, now.names, strict=False)):
-            if old != new:
+        for place, (name, given) in enumerate(zip(self.names, now.names, strict=False)):
+            if name != given:
                 raise _other(
-                    who, "columns", f"had {old!r} as column {place}", f"X has {new!r} there"
+                    who, "columns", f"had {name!r} as column {place}", f"X has {given!r} there"
                 )
         for place, (old, new) in enumerate(zip(self.levels, now.levels, strict=False)):
             if old != new:
-                name = repr(self.names[place]) if self.names else str(place)
+                label = repr(self.names[place]) if self.names else str(place)
                 raise _other(
                     who,
                     "categories",
-                    f"had {_listed(old)} in column {name}",
+                    f"had {_listed(old)} in column {label}",
                     f"X has {_listed(new)} there",
                 )
         for old, new in zip(self.classes, now.classes, strict=False):
