@@ -90,6 +90,16 @@ class TestProblems:
         assert pose(whole, "stars").task == "classification"
         assert pose(whole, "stars", task="regression").task == "regression"
 
+    def test_classes_that_are_left_out_are_not_counted(self, houses):
+        labels = [*(["good", "bad"] * 120)[:-1], "odd"]
+        problem = pose(houses.with_columns(pl.Series("class", labels)), "class")
+        assert problem.reason == "2 classes"
+        assert any("(odd) is left out" in note for note in problem.notes)
+        numbers = [*([1, 2, 3] * 80)[:-1], 7]
+        found = pose(houses.with_columns(pl.Series("stars", numbers)), "stars")
+        assert found.reason == "3 distinct whole numbers"
+        assert pose(houses, "price").reason == f"numbers, {houses['price'].n_unique()} distinct"
+
     def test_numbers_as_classes_keep_their_values(self, houses):
         halves = houses.with_columns(pl.Series("stars", [0.5, 0.75, 1e300, 2.0] * 60))
         y = pose(halves, "stars", task="classification").y

@@ -46,23 +46,28 @@ def require_finite_block(
     if missing:
         dense = np.where(np.isnan(dense), 0.0, dense)
     rows, columns = np.nonzero(~np.isfinite(dense))
-    place = f" of {origin}" if origin else ""
     if not rows.size:
         row, column = (int(at) for at in np.unravel_index(np.argmax(abs(dense)), dense.shape))
         raise DataError(
-            f"Input {role} is so large that sums over rows overflow: column "
-            f"{schema.label(column)}{place} holds {dense[row, column]:.3g} at row {start + row}. "
+            f"Input {role} is so large that sums over rows overflow: "
+            f"{_named(column, dense, schema, origin, role)} holds {dense[row, column]:.3g} at row "
+            f"{start + row}. "
             "Divide the column by its size, or replace the value if it stands for a missing one."
         )
     row, column = int(rows[0]), int(columns[0])
     count = int((columns == column).sum())
     others = np.unique(columns).size - 1
+    remedy = (
+        f"This model does not accept them: {_remedy(dense[row, column])}, or drop those rows."
+        if role == "X"
+        else "Drop those rows or replace their values."
+    )
     raise DataError(
-        f"Input {role} contains {describe_non_finite(dense[row, column], dense.dtype)}: column "
-        f"{schema.label(column)}{place} holds {count} such value{'s' if count > 1 else ''} "
-        f"(first at row {start + row})"
+        f"Input {role} contains {describe_non_finite(dense[row, column], dense.dtype)}: "
+        f"{_named(column, dense, schema, origin, role)} holds {count} such "
+        f"value{'s' if count > 1 else ''} (first at row {start + row})"
         + (f", and {others} other column{'s' if others > 1 else ''} too" if others else "")
-        + f". This model does not accept them: {_remedy(dense[row, column])}, or drop those rows."
+        + f". {remedy}"
     )
 
 
@@ -81,6 +86,15 @@ def require_finite_pairs(X: Any) -> None:
         f"finite (first at row {row}, column {column}). Every pair of rows needs a number: compute "
         "the missing ones, or leave out both the row and the column of the rows that lack them."
     )
+
+
+def _named(column: int, values: Matrix, schema: Schema, origin: str, role: str) -> str:
+    """A column by its name or number; targets and weights without names as such."""
+    place = f" of {origin}" if origin else ""
+    if role == "X" or schema.columns:
+        return f"column {schema.label(column)}{place}"
+    beside = "the target" if role == "y" else "the weight"
+    return f"{beside}{place}" if values.shape[1] == 1 else f"column {column} of {beside}{place}"
 
 
 def _remedy(value: float) -> str:

@@ -115,6 +115,8 @@ class Estimator(BaseEstimator):
     _multi_output: bool = False
     _leaves_out_missing: ClassVar[bool] = False
     """Whether NaN in X marks a missing value, for which the model has a rule."""
+    _accepts_infinity: ClassVar[bool] = False
+    """Whether X may hold infinity, as in trees, which compare values only."""
     _accepts_devices: ClassVar[bool] = False
     """Whether torch and CuPy arrays are fitted on their own device."""
     _device_arrays: ClassVar[tuple[str, ...]] = ()
@@ -281,7 +283,8 @@ class Estimator(BaseEstimator):
         if source.sparse_blocks and not (self._accepts_sparse and self._accepts_sparse_blocks):
             raise CapabilityError(
                 f"{who}: the partitions of X are sparse, but this model needs them dense. Use "
-                "X.map_blocks(lambda rows: rows.toarray())."
+                "X.map_blocks(lambda rows: rows.toarray()) for a Dask array, or "
+                "[part.toarray() for part in X] for a list of delayed partitions."
             )
         if supervised and source.labels is not None:
             raise DataError(

@@ -119,6 +119,7 @@ def pose(
             kept = pl.Series(held)
             columns = [replace(found, values=found.values.filter(kept)) for found in columns]
             y, rows = y[held], rows[held]
+    reason = reason.format(len(np.unique(y)))
     return Problem(target, found_task, reason, typed(columns), y, columns, notes, rows)
 
 
@@ -136,7 +137,7 @@ def require_target(table: Any, target: str) -> None:
 
 
 def _task(found: ColumnFinding, values: Any, asked: str) -> tuple[str, str]:
-    """The task for such a target, and the reason."""
+    """The task for such a target, and the reason, with a place for the number of its values."""
     if asked != "auto":
         return asked, "as requested"
     if found.kind == "date":
@@ -146,9 +147,9 @@ def _task(found: ColumnFinding, values: Any, asked: str) -> tuple[str, str]:
     if values.dtype == pl.Float64:
         whole = bool((values == values.round()).all())
         if whole and values.n_unique() <= FEW_NUMBERS:
-            return "classification", f"{values.n_unique()} distinct whole numbers"
-        return "regression", f"numbers, {values.n_unique():,} distinct"
-    return "classification", f"{values.n_unique():,} classes"
+            return "classification", "{:,} distinct whole numbers"
+        return "regression", "numbers, {:,} distinct"
+    return "classification", "{:,} classes"
 
 
 def _targets(values: Any, task: str, target: str, rows: Array) -> Array:

@@ -212,6 +212,8 @@ def bad_inputs():
     far[250, 1] = np.nan
     infinite = y.copy()
     infinite[210] = np.inf
+    several = np.column_stack([y, np.where(np.arange(300) == 7, np.nan, y)])
+    unweighted = np.where(np.arange(300) == 9, np.nan, weight)
     negative = weight.copy()
     negative[299] = -1.0
     chunks = CHUNKS["uneven"]
@@ -221,6 +223,15 @@ def bad_inputs():
     return {
         "NaN": (lambda: (as_dask(far, chunks), dy), "column 1.*row 250"),
         "infinite target": (lambda: (dX, as_dask(infinite, chunks)), "Input y.*row 210"),
+        "missing target": (
+            lambda: (dX, as_dask(several[:, 1], chunks)),
+            "the target of the Dask collection holds 1 such value .*row 7.*Drop those rows",
+        ),
+        "one of two targets": (lambda: (dX, as_dask(several, chunks)), "column 1 of the target of"),
+        "missing weight": (
+            lambda: (dX, dy, as_dask(unweighted, chunks)),
+            "the weight of the Dask collection .*row 9",
+        ),
         "negative weight": (lambda: (dX, dy, as_dask(negative, chunks)), "row 299 is -1"),
         "too few targets": (lambda: (dX, as_dask(y[:-1], (299,))), "300 rows, y has 299"),
         "target in memory": (lambda: (dX, y[:-1]), "300 rows, y has 299"),

@@ -74,8 +74,10 @@ def test_wide_partitions_are_measured_by_their_entries():
 @pytest.mark.parametrize("name", ["Standardizer", "HistGradientBoostingRegressor"])
 def test_models_that_need_dense_partitions_say_so(name):
     X, y, _ = data()
-    with pytest.raises(CapabilityError, match=r"partitions of X are sparse.*toarray"):
+    with pytest.raises(CapabilityError, match=r"partitions of X are sparse.*list of delayed"):
         getattr(th, name)().fit(th.from_dask(delayed(X), delayed(y)))
+    dense = [part.toarray() for part in delayed(X)]  # as the message says
+    getattr(th, name)().fit(th.from_dask(dense, delayed(y)))
 
 
 def test_undeclared_sparse_partitions_are_an_error():

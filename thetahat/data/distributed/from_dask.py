@@ -100,9 +100,15 @@ def from_dask(
 
 
 def dask_rows(
-    X: Any, y: Any = None, sample_weight: Any = None, *, who: str, missing: bool = False
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    who: str,
+    missing: bool = False,
+    infinite: bool = False,
 ) -> DaskSource:
-    """As `from_dask`; ``missing`` accepts NaN in X as a missing value."""
+    """As `from_dask`; ``missing`` accepts NaN in X, and ``infinite`` both NaN and infinity."""
     if not is_dask(X) and not (isinstance(X, Sequence) and len(X) and is_dask(X[0])):
         raise DataError(
             f"{who}: y or sample_weight is a Dask collection, but X is a {type(X).__name__}. Pass "
@@ -120,7 +126,7 @@ def dask_rows(
     n_features, dtype, schema = _columns(joint.template, who)
     labels, n_outputs, target_dtype = _target(joint, who)
     sparse = is_sparse(joint.template)
-    facts = Facts(who, n_features, n_outputs, dtype, schema, labels, missing, sparse)
+    facts = Facts(who, n_features, n_outputs, dtype, schema, labels, missing, infinite, sparse)
     n_bytes = joint.n_bytes or [
         size * n_features * np.dtype(dtype).itemsize for size in joint.sizes
     ]

@@ -42,6 +42,8 @@ class Facts:
     encoding: LabelEncoding | None
     missing: bool
     """Whether NaN in X marks a missing value and is accepted."""
+    infinite: bool = False
+    """Whether infinity and NaN in X are accepted."""
     sparse: bool = False
     """Whether the partitions are sparse."""
 
@@ -64,7 +66,8 @@ def checked_partition(
             + ". All partitions need the same columns in the same order."
         )
     X = _as_declared(features, start, facts).astype(facts.dtype, copy=False)
-    require_finite_block(X, start, facts.schema, ORIGIN, missing=facts.missing)
+    if not facts.infinite:
+        require_finite_block(X, start, facts.schema, ORIGIN, missing=facts.missing)
     target = None if y is None else _checked_target(y, start, facts)
     weights = None if weight is None else _checked_weight(weight, start, facts)
     return InMemory(

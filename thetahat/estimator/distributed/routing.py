@@ -76,5 +76,10 @@ def _by_source(method: Callable[..., Any], model: Any, args: Any, params: Any) -
         if expected.parameters["y"].default is None:
             rows["y"] = None  # as the fit of an array, which ignores it
     accepts_missing = model.__sklearn_tags__().input_tags.allow_nan or model._leaves_out_missing
-    source = dask_rows(*rows.values(), who=who, missing=bool(accepts_missing))
+    source = dask_rows(
+        *rows.values(),
+        who=who,
+        missing=bool(accepts_missing),
+        infinite=model._accepts_infinity,
+    )
     return method(model, source, **given, **others)

@@ -38,6 +38,7 @@ class TreeLearner(Estimator):
     )
     _keeps_sparse: ClassVar[bool] = False
     """Whether sparse rows stay sparse; otherwise they are converted to a dense array."""
+    _accepts_infinity = True
     _columns: TreeColumns
 
     def __sklearn_tags__(self) -> Any:

@@ -161,7 +161,7 @@ def test_absolute_errors_take_every_threshold():
 def test_warm_start_with_other_columns_is_refused(name):
     model = forest(name, warm_start=True).fit(X, Y)
     model.set_params(n_estimators=8)
-    with pytest.raises(th.errors.ParameterError, match="Start anew"):
+    with pytest.raises(th.errors.DataError, match="set warm_start=False"):
         model.fit(X[:, :2], Y)
 
 

@@ -39,6 +39,7 @@ from thetahat.models.ensemble.combination.metadata_routing import (
     takes_weights,
 )
 from thetahat.models.ensemble.combination.rows_as_given import rows_as_given
+from thetahat.models.ensemble.last_fit import LastFit
 from thetahat.models.ensemble.members import MemberSequence
 from thetahat.models.tree.growth.sorted_rows import SortedRows, packed_alike
 from thetahat.models.tree.packed import PackedTrees
@@ -158,8 +159,10 @@ class Bagging(BaggingParameters, MemberSequence, Ensemble):
     def _fit_bag(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         self._check_parameters()
         X, n_rows = self._require_rows(X, y)
+        last = LastFit.of(self)
         X = self._rows(X, reset=True)
         y = self._targets(y, n_rows, precision_of([X]))
+        last.require_same(self)
         weight = self._weights(sample_weight, n_rows)
         before = getattr(self, "estimators_", []) if self.warm_start else []
         seeds = self._seeds_after(len(before))

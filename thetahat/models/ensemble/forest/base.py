@@ -26,6 +26,7 @@ from thetahat.models.ensemble.forest.growing import ForestPlan, RowDraws, grow_f
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
 from thetahat.models.ensemble.forest.members import ForestMembers
 from thetahat.models.ensemble.forest.parameters import ForestParameters
+from thetahat.models.ensemble.last_fit import LastFit
 from thetahat.models.ensemble.members import MemberSequence
 from thetahat.models.tree.growth.codes import EXACT_ROWS, column_codes, columns_for_random_splits
 from thetahat.models.tree.growth.constraints import directions, require_one_number
@@ -97,7 +98,9 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
         self
             The fitted estimator.
         """
+        last = LastFit.of(self)
         source, n_classes = self._open_targets(X, y, sample_weight)
+        last.require_same(self)
         plan = self._plan(source, n_classes)
         before = self._trees_so_far(plan)
         draw = generator(self.random_state)
@@ -183,9 +186,8 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
         )
 
     def _columns_to_grow_on(self, X: Array, weight: Array | None) -> Any:
-        if self._random_thresholds:
-            return columns_for_random_splits(X, weight, self._columns)
-        return column_codes(X, weight, self._columns, self.splits)
+        coded = columns_for_random_splits if self._random_thresholds else column_codes
+        return coded(X, weight, self._columns, self.splits)
 
     def _n_draws(self, n_rows: int, weight: Array | None) -> int:
         """Number of rows drawn for a tree; 0 without ``bootstrap``, which uses all rows."""
@@ -237,14 +239,12 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
                 f"existing trees, {len(forest)}, when warm_start=True. Increase it, or set "
                 "warm_start=False."
             )
-        if (forest.criterion, forest.n_classes, forest.packed.n_features) != (
-            plan.criterion,
-            plan.n_classes,
-            plan.X.shape[1],
-        ):
+        if (forest.criterion, forest.n_classes) != (plan.criterion, plan.n_classes):
             raise ParameterError(
-                f"{who}: warm_start=True adds trees to the last fit, but the columns, the classes "
-                "or the criterion have changed since. Start anew with warm_start=False."
+                f"{who}: warm_start=True adds trees to the last fit, which had criterion="
+                f"{forest.criterion!r} and {len(forest.n_classes)} outputs, but now they are "
+                f"{plan.criterion!r} and {len(plan.n_classes)}. Use the same, or set "
+                "warm_start=False."
             )
         if len(forest) == self.n_estimators:
             warn(

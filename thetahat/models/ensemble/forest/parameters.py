@@ -114,9 +114,9 @@ class RandomThresholdParameters:
         Maximum number of thresholds tried per column and node. It has no effect here: one random
         threshold is always drawn per column.
     splits : {"auto", "histogram", "exact"}, default="auto"
-        How thresholds are found. It has no effect here: random thresholds are drawn from the values
-        themselves. Rows of a source are grouped into at most 255 bins per column, and thresholds
-        are drawn among the ends of these.
+        How thresholds are found. It has no effect in memory, where random thresholds are drawn from
+        the values themselves. Rows of a source are grouped into at most 255 bins per column, and
+        thresholds are drawn among the ends of these; "exact" does not accept such rows.
     """
 
     _random_thresholds: ClassVar[bool] = True

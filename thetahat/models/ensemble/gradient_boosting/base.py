@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -32,23 +32,15 @@ from thetahat.models.ensemble.gradient_boosting.rounds import (
     Plan,
     Rows,
     Scorer,
+    Stopping,
     no_better,
     scores_of,
 )
 from thetahat.models.ensemble.gradient_boosting.tree_rounds import TreeRounds
+from thetahat.models.ensemble.last_fit import LastFit
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.structure import Tree
-
-
-@dataclass(frozen=True)
-class Stopping:
-    """Rule of early stopping: the score on the held-out (or on all) rows no longer improves."""
-
-    patience: int
-    tolerance: float
-    scorer: Scorer
-    train_scorer: Scorer | None = None
 
 
 class BaseBoosting(Watched, TreeLearner, ABC):
@@ -79,8 +71,9 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         ends: Callable[[Boosting], bool] | None = None,
     ) -> Any:
         """Fit the model; `validation` opens rows for early stopping, `ends` may stop the fit."""
-        before = self._trees_to_continue()
+        before, last = self._trees_to_continue(), LastFit.of(self)
         rows = self._open_rows(X, y, sample_weight)
+        last.require_same(self)
         given = None if validation is None else validation()
         kept = Checkpoint.of(self, rows, given) if self.checkpoint is not None else None
         continued = bool(before)

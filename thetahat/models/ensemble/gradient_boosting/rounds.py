@@ -129,6 +129,16 @@ Scorer = Callable[[Array], float]
 """Score of raw predictions (n, n_columns) for fixed rows; larger is better."""
 
 
+@dataclass(frozen=True)
+class Stopping:
+    """Rule of early stopping: the score on the held-out (or on all) rows no longer improves."""
+
+    patience: int
+    tolerance: float
+    scorer: Scorer
+    train_scorer: Scorer | None = None
+
+
 @dataclass
 class Boosting:
     """State of a fit: the members so far, and their raw predictions."""

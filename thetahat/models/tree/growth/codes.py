@@ -27,15 +27,15 @@ EXACT_ROWS = 65_535
 
 
 def columns_for_random_splits(
-    X: Matrix, weight: Array | None, columns: TreeColumns
+    X: Matrix, weight: Array | None, columns: TreeColumns, splits: str = "auto"
 ) -> _native.ForestColumns:
     """Values of a float matrix, column after column, with NaN for missing values.
 
-    Rows of a source are binned. Cost: O(n·d), and a copy of the rows in float64; O(entries) for
-    sparse rows; one byte per value for a source.
+    Rows of a source are binned for all `splits` but "exact". Cost: O(n·d), and a copy of the rows
+    in float64; O(entries) for sparse rows; one byte per value for a source.
     """
     if isinstance(X, StreamedRows):
-        return _streamed_codes(X, weight, columns, "auto", random=True)
+        return _streamed_codes(X, weight, columns, splits, random=True)
     if is_sparse(X):
         return _sparse_columns(X, as_values=True)
     with shortage_explained(*_need(X)):

@@ -164,6 +164,20 @@ def test_other_losses_are_read_by_the_client(settings):
     np.testing.assert_allclose(model.predict(X), here.predict(X))
 
 
+@pytest.mark.parametrize("kind", [REGRESSOR, CLASSIFIER, th.ExtraTreesRegressor])
+def test_infinity_is_accepted_as_in_memory(kind):
+    X, y, rng = table(300)
+    X[rng.random(X.shape) < 0.1] = np.inf
+    X[rng.random(X.shape) < 0.1] = -np.inf
+    y = (y > 0).astype(int) if kind is CLASSIFIER else y
+    model = kind(**{"n_estimators": 3} if kind is th.ExtraTreesRegressor else {"max_iter": 3})
+    model.set_params(random_state=0)
+    here = model.fit(X, y).predict(X)
+    there = fitted(model, X, y)
+    np.testing.assert_allclose(there.predict(X), here)
+    assert there.score(chunked(X, 110), chunked(y, 110)) == pytest.approx(there.score(X, y))
+
+
 def test_divergence_is_reported():
     X, y, _ = table(60)
     with pytest.raises(ParameterError, match="Lower learning_rate"):
