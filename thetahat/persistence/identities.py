@@ -41,7 +41,7 @@ DECLARED = {
     "CustomLoss": "thetahat.mathematics.losses.custom:CustomLoss",
     "DateParts": "thetahat.models.preprocessing.column_encoders:DateParts",
     "DensityDirections": "thetahat.models.density.cells:Directions",
-    "EarlyStopping": "thetahat.models.ensemble.gradient_boosting.base:Stopping",
+    "EarlyStopping": "thetahat.models.ensemble.gradient_boosting.rounds:Stopping",
     "Family": "thetahat.mathematics.losses.families:Family",
     "FittedParts": "thetahat.models.linear.inference.likelihood_inference:FittedParts",
     "GaussianCells": "thetahat.models.density.gaussian_cells:GaussianCells",
