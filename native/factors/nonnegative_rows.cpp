@@ -13,6 +13,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/rows.hpp"
 #include "core/skinny.hpp"
 #include "core/views.hpp"
 
@@ -190,20 +191,12 @@ double sparse_divergence(Vector<const T> data, Vector<const Index> indices,
                          Vector<const Index> indptr, Matrix<const T> left, Matrix<const T> right,
                          double beta, double floor, bool valued, Matrix<T> numerator) {
     const std::size_t n = left.shape(0), k = left.shape(1), d = right.shape(0);
-    const std::size_t stored = data.shape(0);
     require(right.shape(1) == k, "both factors must have the same components");
     require(numerator.shape(0) == n && numerator.shape(1) == k,
             "numerator must have the shape of the left factor");
     require(indptr.shape(0) == n + 1, "indptr must have one entry more than there are rows");
-    require(indices.shape(0) == stored, "indices and data must have the same length");
+    SparseRows<T, Index>(data, indices, indptr, d); // refuses what is not where it says
     const Index *column = indices.data(), *bound = indptr.data();
-    require(bound[0] >= 0 && static_cast<std::size_t>(bound[n]) <= stored,
-            "indptr points past the stored entries");
-    for (std::size_t i = 0; i < n; ++i)
-        require(bound[i] <= bound[i + 1], "indptr must not decrease");
-    for (Index e = bound[0]; e < bound[n]; ++e)
-        require(column[e] >= 0 && static_cast<std::size_t>(column[e]) < d,
-                "a column index is out of range");
     nb::gil_scoped_release unlocked;
     double total = 0.0;
     for (std::size_t i = 0; i < n; ++i) {

@@ -22,6 +22,7 @@
 
 #include "core/exponential.hpp"
 #include "core/parallel.hpp"
+#include "core/rows.hpp"
 #include "core/views.hpp"
 
 namespace thetahat {
@@ -224,17 +225,8 @@ struct Document {
 template <typename T, typename Index>
 void check_rows(const Vector<const T> &data, const Vector<const Index> &indices,
                 const Vector<const Index> &indptr, std::size_t n, std::size_t d) {
-    const std::size_t stored = data.shape(0);
     require(indptr.shape(0) == n + 1, "indptr must have one entry more than there are rows");
-    require(indices.shape(0) == stored, "indices and data must have the same length");
-    const Index *column = indices.data(), *bound = indptr.data();
-    require(bound[0] >= 0 && static_cast<std::size_t>(bound[n]) <= stored,
-            "indptr points past the stored entries");
-    for (std::size_t i = 0; i < n; ++i)
-        require(bound[i] <= bound[i + 1], "indptr must not decrease");
-    for (Index e = bound[0]; e < bound[n]; ++e)
-        require(column[e] >= 0 && static_cast<std::size_t>(column[e]) < d,
-                "a column index is out of range");
+    SparseRows<T, Index>(data, indices, indptr, d); // refuses what is not where it says
 }
 
 // Writes γ, and if they have a size: θ and c/Σθβ for the counts, and the log-likelihoods.

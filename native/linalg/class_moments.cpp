@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/rows.hpp"
 #include "core/views.hpp"
 
 namespace thetahat {
@@ -153,9 +154,8 @@ double class_sums_sparse(Vector<const T> data, Vector<const Index> indices,
                          Vector<const Index> indptr, Vector<const std::int64_t> code,
                          Vector<const double> weight, bool binary, double threshold,
                          Matrix<double> sums) {
-    const std::size_t d = sums.shape(1), stored = data.shape(0);
-    require(indptr.shape(0) >= 1, "indptr must have one entry more than there are rows");
-    require(indices.shape(0) == stored, "indices and data must have the same length");
+    const std::size_t d = sums.shape(1);
+    SparseRows<T, Index>(data, indices, indptr, d); // refuses what is not where it says
     const std::size_t n = indptr.shape(0) - 1;
     require(weight.shape(0) == 0 || weight.shape(0) == n,
             "weight must be empty or have one entry per row");
@@ -166,13 +166,6 @@ double class_sums_sparse(Vector<const T> data, Vector<const Index> indices,
     const double *w = weight.data();
     const bool weighted = weight.shape(0) != 0;
     double *out = sums.data();
-    require(bound[0] >= 0 && static_cast<std::size_t>(bound[n]) <= stored,
-            "indptr points past the stored entries");
-    for (std::size_t i = 0; i < n; ++i)
-        require(bound[i] <= bound[i + 1], "indptr must not decrease");
-    for (Index k = bound[0]; k < bound[n]; ++k)
-        require(column[k] >= 0 && static_cast<std::size_t>(column[k]) < d,
-                "a column index is out of range");
     const Reading read{binary, threshold};
 
     nb::gil_scoped_release unlocked;

@@ -3,6 +3,7 @@
 // Rows are added in order by one thread, so the order of sums is fixed; the caller distributes
 // blocks of rows over threads. Cost: Σ_i nnz_i² / 2 multiply-adds.
 
+#include "core/rows.hpp"
 #include "core/views.hpp"
 
 namespace thetahat {
@@ -12,10 +13,9 @@ namespace {
 template <typename T, typename Index>
 void sparse_gram(Vector<const T> data, Vector<const Index> indices, Vector<const Index> indptr,
                  Vector<const double> weight, Matrix<double> gram) {
-    const std::size_t d = gram.shape(0), stored = data.shape(0);
+    const std::size_t d = gram.shape(0);
     require(gram.shape(1) == d, "gram must be square");
-    require(indptr.shape(0) >= 1, "indptr must have one entry more than there are rows");
-    require(indices.shape(0) == stored, "indices and data must have the same length");
+    SparseRows<T, Index>(data, indices, indptr, d); // refuses what is not where it says
     const std::size_t n = indptr.shape(0) - 1;
     require(weight.shape(0) == 0 || weight.shape(0) == n,
             "weight must be empty or have one entry per row");
@@ -24,13 +24,6 @@ void sparse_gram(Vector<const T> data, Vector<const Index> indices, Vector<const
     const double *w = weight.data();
     const bool weighted = weight.shape(0) != 0;
     double *g = gram.data();
-    require(bound[0] >= 0 && static_cast<std::size_t>(bound[n]) <= stored,
-            "indptr points past the stored entries");
-    for (std::size_t i = 0; i < n; ++i)
-        require(bound[i] <= bound[i + 1], "indptr must not decrease");
-    for (Index k = bound[0]; k < bound[n]; ++k)
-        require(column[k] >= 0 && static_cast<std::size_t>(column[k]) < d,
-                "a column index is out of range");
 
     nb::gil_scoped_release unlocked;
     for (std::size_t i = 0; i < n; ++i) {

@@ -13,6 +13,7 @@
 #include "core/dots.hpp"
 #include "core/interrupts.hpp"
 #include "core/parallel.hpp"
+#include "core/rows.hpp"
 #include "core/views.hpp"
 
 namespace thetahat {
@@ -48,20 +49,9 @@ template <typename T, typename Index> struct Rows {
 template <typename T, typename Index>
 Rows<T, Index> checked_rows(const Vector<const T> &data, const Vector<const Index> &indices,
                             const Vector<const Index> &indptr, std::size_t d) {
-    const std::size_t stored = data.shape(0);
-    require(indptr.shape(0) >= 1, "indptr must have one entry more than there are rows");
-    require(indices.shape(0) == stored, "indices and data must have the same length");
-    const std::size_t n = indptr.shape(0) - 1;
-    const Index *column = indices.data(), *bound = indptr.data();
-    require(bound[0] >= 0 && static_cast<std::size_t>(bound[n]) <= stored,
-            "indptr points past the stored entries");
-    for (std::size_t i = 0; i < n; ++i)
-        require(bound[i] <= bound[i + 1], "indptr must not decrease");
-    bool inside = true;
-    for (Index e = bound[0]; e < bound[n]; ++e)
-        inside &= column[e] >= 0 && static_cast<std::size_t>(column[e]) < d;
-    require(inside, "a column index is out of range");
-    return {data.data(), column, bound, n, d, nullptr, nullptr, {}};
+    SparseRows<T, Index>(data, indices, indptr, d); // refuses what is not where it says
+    return {data.data(), indices.data(), indptr.data(), indptr.shape(0) - 1,
+            d,           nullptr,        nullptr,       {}};
 }
 
 template <typename T, typename Index>

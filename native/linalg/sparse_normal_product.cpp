@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/rows.hpp"
 #include "core/skinny.hpp"
 #include "core/views.hpp"
 
@@ -101,28 +102,11 @@ void all_columns(const Step &step, const Entries<T, Index> &row, double *z, std:
             step.one(row, s, z);
 }
 
-// Compressed rows of d columns whose entries are where they say.
-template <typename Index>
-void require_entries(const Vector<const Index> &indices, const Vector<const Index> &indptr,
-                     std::size_t stored, std::size_t d) {
-    require(indptr.shape(0) >= 1, "indptr must have one entry more than there are rows");
-    require(indices.shape(0) == stored, "indices and data must have the same length");
-    const std::size_t n = indptr.shape(0) - 1;
-    const Index *column = indices.data(), *bound = indptr.data();
-    require(bound[0] >= 0 && static_cast<std::size_t>(bound[n]) <= stored,
-            "indptr points past the stored entries");
-    for (std::size_t i = 0; i < n; ++i)
-        require(bound[i] <= bound[i + 1], "indptr must not decrease");
-    for (Index e = bound[0]; e < bound[n]; ++e)
-        require(column[e] >= 0 && static_cast<std::size_t>(column[e]) < d,
-                "a column index is out of range");
-}
-
 template <typename T, typename Index>
 void sparse_products(Vector<const T> data, Vector<const Index> indices, Vector<const Index> indptr,
                      Matrix<const double> vectors, Matrix<double> out) {
     const std::size_t d = vectors.shape(0), k = vectors.shape(1);
-    require_entries(indices, indptr, data.shape(0), d);
+    SparseRows<T, Index>(data, indices, indptr, d); // refuses what is not where it says
     const std::size_t n = indptr.shape(0) - 1;
     require(out.shape(0) == n && out.shape(1) == k, "out needs one row per row and k columns");
     const Index *bound = indptr.data();
@@ -142,8 +126,8 @@ void sparse_normal_product(Vector<const T> data, Vector<const Index> indices,
                            Vector<const Index> indptr, Vector<const double> weight,
                            Matrix<const double> vectors, Vector<const double> shift,
                            Matrix<double> back, Vector<double> total) {
-    const std::size_t d = vectors.shape(0), k = vectors.shape(1), stored = data.shape(0);
-    require_entries(indices, indptr, stored, d);
+    const std::size_t d = vectors.shape(0), k = vectors.shape(1);
+    SparseRows<T, Index>(data, indices, indptr, d); // refuses what is not where it says
     const std::size_t n = indptr.shape(0) - 1;
     require(weight.shape(0) == 0 || weight.shape(0) == n,
             "weight must be empty or have one entry per row");
