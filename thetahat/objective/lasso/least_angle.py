@@ -53,19 +53,6 @@ class LeastAnglePath:
     """Number of columns that were left out because they depend linearly on others."""
     outcome: Outcome
 
-    def at(self, alphas: Array) -> Array:
-        """β at other penalties, (len(alphas), d): linear between nodes, constant outside."""
-        if len(self.alphas) == 1:
-            return np.repeat(self.coefs, len(alphas), axis=0)
-        place = np.clip(
-            np.searchsorted(-self.alphas, -alphas, side="right") - 1, 0, len(self.alphas) - 2
-        )
-        upper, lower = self.alphas[place], self.alphas[place + 1]
-        gap = np.where(upper > lower, upper - lower, 1.0)
-        share = np.clip((upper - alphas) / gap, 0.0, 1.0)[:, None]
-        found: Array = (1.0 - share) * self.coefs[place] + share * self.coefs[place + 1]
-        return found
-
 
 @dataclass(frozen=True)
 class LeastAngleProblem:

@@ -88,7 +88,7 @@ class SupportVectors(OfKernel):
     cache_size : float, default=200
         Size of the cache of kernel rows in MiB. Increase it for many rows. Must be positive.
     verbose : bool, default=False
-        Accepted for compatibility with scikit-learn; it has no effect.
+        Whether to print how the fit ended.
     max_iter : int, default=-1
         Maximum number of iterations of the solver. −1 means no limit.
 

@@ -179,16 +179,15 @@ def lars_path_gram(
         )
     gram = as_gram(gram, len(c), who=f"{who}: Gram")
     problem = LeastAngleProblem(
-        matrix=np.ascontiguousarray(gram, dtype=np.float64),
+        matrix=np.ascontiguousarray(gram),
         by_columns=False,
-        correlation=np.ascontiguousarray(c[None], dtype=np.float64),
+        correlation=np.ascontiguousarray(c[None]),
         total=float(n_samples),
         n_rows=len(c),
         x_mean=np.zeros(len(c)),
         y_mean=np.zeros(1),
     )
-    dtype = np.float32 if gram.dtype == c.dtype == np.float32 else np.float64
-    return _found(who, problem, rules, dtype, verbose, return_n_iter)
+    return _found(who, problem, rules, np.float64, verbose, return_n_iter)
 
 
 def _rules(
