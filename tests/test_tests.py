@@ -1,11 +1,17 @@
 """Tests of the tests: each has data of its own, and each can fail."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
 TESTS = sorted(HERE.rglob("test_*.py"))
 GENERATORS = ("default_rng", "RandomState")
+
+
+@cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def generators(tree):
@@ -31,7 +37,7 @@ def test_no_test_draws_from_a_generator_of_the_module():
     """Its data would depend on which tests ran before."""
     assert len(TESTS) > 400
     for path in TESTS:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path)
         shared = generators(tree)
         drawing = [each.name for each in functions(tree) if shared & names_in(each)]
         assert not drawing, f"{path}: give {drawing} a generator of their own"
@@ -40,3 +46,39 @@ def test_no_test_draws_from_a_generator_of_the_module():
 def test_shared_generators_are_noticed():
     tree = ast.parse("R = np.random.default_rng(0)\ndef test(): R.random()\ndef other(): pass")
     assert [each.name for each in functions(tree) if generators(tree) & names_in(each)] == ["test"]
+
+
+def without_handlers(node):
+    """The node and all below it, but for the handlers of exceptions."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.ExceptHandler):
+            yield from without_handlers(child)
+
+
+def checks(node):
+    called = node.func if isinstance(node, ast.Call) else None
+    name = getattr(called, "attr", getattr(called, "id", ""))
+    return isinstance(node, ast.Assert) or name.startswith(("assert", "raises", "warns"))
+
+
+def returns_first(test):
+    """Whether a test can return before it has checked anything: such a case counts as passed."""
+    nodes = [each for each in without_handlers(test) if isinstance(each, ast.Return)]
+    returns = [each.lineno for each in nodes if each.value is None]
+    first_check = min((each.lineno for each in ast.walk(test) if checks(each)), default=0)
+    return min(returns, default=first_check) < first_check
+
+
+def test_no_test_returns_before_it_has_checked_anything():
+    for path in TESTS:
+        tree = parsed(path)
+        early = [f.name for f in functions(tree) if f.name.startswith("test") and returns_first(f)]
+        assert not early, f"{path}: leave those cases out of the parametrization of {early}"
+
+
+def test_early_returns_are_noticed():
+    tree = ast.parse("def test(x):\n    if x:\n        return\n    assert x == 0")
+    assert returns_first(functions(tree)[0])
+    tree = ast.parse("def test(x):\n    assert x >= 0\n    if x:\n        return\n    assert 1")
+    assert not returns_first(functions(tree)[0])

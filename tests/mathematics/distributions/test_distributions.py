@@ -8,7 +8,7 @@ import pytest
 from scipy import special, stats
 from scipy.integrate import quad
 
-from tests.mathematics.distributions.distribution_cases import every, twins, values_of
+from tests.mathematics.distributions.distribution_cases import TWINS, every, twins, values_of
 from thetahat import distributions as d
 from thetahat.errors import ParameterError
 
@@ -56,10 +56,8 @@ def test_ends_of_the_range(own):
         assert own.cdf(low - 1) == 0
 
 
-@every()
+@pytest.mark.parametrize("own", [own for own, _ in TWINS if not np.isnan(own.mode)], ids=str)
 def test_the_mode_is_the_most_probable_value(own):
-    if np.isnan(own.mode):
-        return
     x = values_of(own)
     assert own.log_density(own.mode) >= own.log_density(x).max() - 1e-12
 

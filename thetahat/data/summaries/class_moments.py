@@ -27,7 +27,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Block, Source, row_weights
 from thetahat.data.summaries.moments import Frame, dense_rows, provisional_frame, require_squares
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map
@@ -340,7 +340,7 @@ def _of_sparse_rows(block: Block, centre: Array, unit: Array, kind: str) -> Clas
     X, codes = block.X, codes_of(block)
     n_classes, d = centre.shape
     weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
-    share = np.ones(block.n_rows) if weight is None else weight
+    share = row_weights(weight, block.n_rows)
     chosen = sp.csr_array((share, codes, np.arange(block.n_rows + 1)), (block.n_rows, n_classes)).T
     per_unit = 1.0 / unit
     scatter: Any

@@ -11,7 +11,8 @@ from thetahat.foundation.types import Array
 
 MOST_EXACT = 50
 """Most folds with the exact distribution of the rank sum; more have the normal one."""
-ROUNDING = 1e-12
+TIE = 1e-12
+"""Two differences are tied if they are closer than this share of the largest."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class SignedRanks:
         first, second = np.triu_indices(d.size)
         averages = np.sort((d[first] + d[second]) / 2)
         # Differences that are opposite but for rounding are ties.
-        averages[np.abs(averages) <= ROUNDING * max(np.abs(a).max(), np.abs(b).max())] = 0.0
+        averages[np.abs(averages) <= TIE * max(np.abs(a).max(), np.abs(b).max())] = 0.0
         return cls(averages, d.size)
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.in_memory import InMemory
+from thetahat.data.source import row_weights
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
 from thetahat.estimator.watching import Watched, with_callbacks
@@ -258,8 +259,8 @@ class _Tree:
     def __init__(self, rows: Rows, strategy: str) -> None:
         self.rows, self.by_size = rows, strategy == "largest_cluster"
         n, weight = rows.source.n_rows, rows.weight
-        self.used = np.ones(n, dtype=bool) if weight is None else weight > 0
-        self.weight = np.ones(n) if weight is None else weight
+        self.weight = row_weights(weight, n)
+        self.used = self.weight > 0
         self.children = [(-1, -1)]
         self.centre = [rows.middle.astype(rows.source.dtype).astype(np.float64)]
         self.members = [np.arange(n)]

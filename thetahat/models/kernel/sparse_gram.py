@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
@@ -127,7 +128,7 @@ def sparse_ridge_coefficients(
     import scipy.sparse
     import scipy.sparse.linalg
 
-    root = np.ones(len(y)) if weight is None else np.sqrt(weight)
+    root = np.sqrt(row_weights(weight, len(y)))
     scale = scipy.sparse.diags_array(root)
     system = (scale @ K @ scale + tau * scipy.sparse.eye_array(len(y))).tocsr()
     columns = []

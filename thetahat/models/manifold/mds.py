@@ -36,7 +36,7 @@ from thetahat.models.manifold.stress import (
 )
 
 ENDED = (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME)
-ROUNDING = 1e-20
+EXACT_STRESS = 1e-20
 """A smaller stress of dissimilarities near 1 is due to rounding."""
 
 
@@ -216,7 +216,7 @@ class MDS(Watched, DissimilarityEmbedding):
             raise
         results = self._results(runs, factor)
         stress, solution = _best(runs)
-        exact = factor < 1 and stress < ROUNDING
+        exact = factor < 1 and stress < EXACT_STRESS
         self._require_representable(
             embedding_=(solution.theta, results["embedding_"]),
             stress_=(0.0 if exact else stress, results["stress_"]),

@@ -17,6 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
@@ -78,7 +79,7 @@ class KernelRidgePath:
     @classmethod
     def of(cls, K: Array, y: Array, weight: Array | None) -> KernelRidgePath:
         """The path for a Gram matrix, which is overwritten."""
-        root = np.ones(len(y)) if weight is None else np.sqrt(weight)
+        root = np.sqrt(row_weights(weight, len(y)))
         K *= root
         K *= root[:, None]
         with one_blas_thread():

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -38,8 +39,7 @@ MOST_SHRINKINGS = 3
 """After so many checks of all variables that failed, none is left out any more."""
 STEPS_BETWEEN_FACES = 100
 """Steps per variable before the free variables are moved together."""
-EPSILON = float(np.finfo(np.float64).eps)
-ROUNDING = 1e-15
+LEAST_DECREASE = 1e-15
 """A smaller relative decrease of the objective in many steps is one of rounding errors."""
 LEAST_STEPS = 10_000_000
 """Limit of the steps where the user gives none, or 100 per variable if that is more."""
@@ -242,7 +242,7 @@ class _Run:
     def stands_still(self, before: float) -> bool:
         """Whether the objective of all variables has not decreased since it had this value."""
         value = self.dual.value(self.beta, self.gradient)
-        return before - value <= ROUNDING * abs(value)
+        return before - value <= LEAST_DECREASE * abs(value)
 
     def shrink(self) -> None:
         """Leave out the settled variables, if they are many."""

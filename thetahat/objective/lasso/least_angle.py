@@ -15,7 +15,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Source
+from thetahat.data.source import Source, row_weights
 from thetahat.data.summaries.moments import means, moments
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
@@ -158,7 +158,7 @@ def _by_columns(source: InMemory, intercept: bool, reason: str) -> LeastAnglePro
     dense = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)
     y = np.asarray(source.y, dtype=np.float64).reshape(n, -1)
     centre = about.mean if intercept else np.zeros(d + y.shape[1])
-    root = np.ones(n) if source.weight is None else np.sqrt(source.weight)
+    root = np.sqrt(row_weights(source.weight, n))
     columns = np.ascontiguousarray(((dense - centre[:d]) * root[:, None]).T)
     y = (y - centre[d:]) * root[:, None]
     x_unit, y_unit = _unit(columns), _unit(y)

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
@@ -48,8 +49,8 @@ FEWEST_CLEAN_PLANES = 0.01
 """Expected number of planes without outliers below which none are drawn."""
 MOST_WORK = 4e9
 """Largest number of products of each phase; it limits starts and steps for many columns."""
-EXACT, ROUNDING = 1e-10, 1e-14
-"""Scales below this share of the spread of y, or of its size, count as 0."""
+EXACT = 1e-10
+"""Scales below this share of the spread of y count as 0, and so do rounding errors of its size."""
 MANY = 64
 """Number of columns from which systems are solved one by one."""
 ROUGH = 1e-3
@@ -89,7 +90,7 @@ def smallest_scale(y: Array, weight: Array) -> float:
     """The scale below which residuals are rounding errors."""
     middle = float(weighted_quantile(y, weight))
     spread = float(np.sum(weight * abs(y - middle)) / np.sum(weight))
-    return max(EXACT * spread, ROUNDING * abs(middle))
+    return max(EXACT * spread, SUM_ROUNDING * abs(middle))
 
 
 def s_estimate(

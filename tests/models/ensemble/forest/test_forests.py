@@ -119,16 +119,15 @@ def test_pure_trees_vote_by_majority(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "tree"),
+    ("name", "tree", "criterion"),
     [
-        ("RandomForestClassifier", "DecisionTreeClassifier"),
-        ("RandomForestRegressor", "DecisionTreeRegressor"),
+        ("RandomForestClassifier", "DecisionTreeClassifier", "gini"),
+        ("RandomForestClassifier", "DecisionTreeClassifier", "entropy"),
+        ("RandomForestRegressor", "DecisionTreeRegressor", "squared_error"),
+        ("RandomForestRegressor", "DecisionTreeRegressor", "poisson"),
     ],
 )
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "poisson"])
 def test_one_exact_tree_on_all_rows_and_columns_is_a_decision_tree(name, tree, criterion):
-    if (criterion in ("gini", "entropy")) != (name in CLASSIFIERS):
-        return
     y = LABELS if name in CLASSIFIERS else Y - Y.min() + 0.1
     # Counts of few rows tie, and forests break ties at random.
     least = 40 if name in CLASSIFIERS else 8

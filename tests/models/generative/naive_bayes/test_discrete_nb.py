@@ -163,11 +163,17 @@ def test_rows_of_whole_numbers_are_those_of_floats(name, dtype):
         model.predict_proba(rows[:, :2])
 
 
-@pytest.mark.parametrize("name", ["CategoricalNB", "ComplementNB", "MultinomialNB"])
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("name", "sparse"),
+    [
+        ("CategoricalNB", False),
+        ("ComplementNB", False),
+        ("ComplementNB", True),
+        ("MultinomialNB", False),
+        ("MultinomialNB", True),
+    ],
+)
 def test_negative_counts_are_refused_by_place(name, sparse):
-    if sparse and name == "CategoricalNB":
-        return
     x, y, _ = rows()
     x[17, 3] = -2
     with pytest.raises(th.errors.DataError, match=r"Negative values.*column 3 holds -2 at row 17"):

@@ -41,7 +41,7 @@ FIRST_SWEEPS, ROUGH = 400, 1e-6
 of ‖y‖² above which sweeps reach a gap quickly."""
 EPSILON = 1e-15
 """Moves below this share of ‖y‖ are rounding errors."""
-LEAST_SHARE, EXACT_SHARE, ROUNDING = 1e-7, 1e-9, 1e-12
+LEAST_SHARE, EXACT_SHARE, SLOPE_ROUNDING = 1e-7, 1e-9, 1e-12
 """How far a sweep may still move a coefficient, relative to the largest one, at least: in general,
 and where jumps are cheap. Moves below the last share of ‖y‖ are rounding errors of the slopes."""
 MOST_POLISHING = 20
@@ -291,7 +291,7 @@ def _settle(state: State, tolerance: float) -> None:
         move, size = _native.lasso_move(
             memory["beta"], at.slopes, at.slack, design.squares, *memory["terms"]
         )
-        least = ROUNDING * design.target_squared**0.5
+        least = SLOPE_ROUNDING * design.target_squared**0.5
         share = share_of(memory["quadratic"], tolerance, memory["beta"])
         state.settled = move <= max(share * size, least)
 

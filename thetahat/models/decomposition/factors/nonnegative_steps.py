@@ -27,7 +27,7 @@ FIRST_MOMENTUM, MOST_MOMENTUM = 0.1, 2.0
 """How much of its last change H is extrapolated by, at first and at most."""
 LONGER, SHORTER = 1.4, 2.0
 """The extrapolation is multiplied by the one after a decrease, divided by the other otherwise."""
-ROUNDING = 2e-14
+SQUARES_ROUNDING = 2e-14
 """Rounding errors of a sum of squares, as a share of the sum."""
 CHECKED_EVERY = 10
 """Multiplicative updates are slow and cheap, so that their progress is judged over several."""
@@ -155,7 +155,7 @@ class CoordinateSteps(Method):
 
     def advance(self, problem: NonnegativeFactors, state: State) -> State:
         in_double, momentum = state.theta.dtype == np.float64, state.memory["momentum"]
-        least = ROUNDING * problem.square if in_double else 0.0
+        least = SQUARES_ROUNDING * problem.square if in_double else 0.0
         after = self._step(problem, state, momentum)
         if momentum and not state.value - after.value > least:
             after = self._step(problem, state, 0.0)

@@ -22,6 +22,7 @@ from functools import reduce
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.threads import one_blas_thread, ordered_map, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
@@ -83,7 +84,7 @@ def pieces(rows: Array, weight: Array | None, k: int) -> Iterator[Piece]:
     """The rows in pieces whose size depends on the numbers of columns and components only."""
     n, d = rows.shape
     size = max(1, PIECE // (d + (k + 1) ** 2))
-    weight = np.ones(n) if weight is None else weight
+    weight = row_weights(weight, n)
     for start in range(0, n, size):
         part = slice(start, start + size)
         yield Piece.of(np.asarray(rows[part], dtype=np.float64), weight[part])

@@ -11,6 +11,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances import Euclidean
 from thetahat.models.neighbors.reduction.base import NearestPrototype
@@ -19,7 +20,6 @@ MOST_DELAUNAY_COLUMNS = 4
 """Columns up to which a triangulation is faster than a test of each row."""
 MOST_HULL_COLUMNS = 6
 """Columns up to which the faces of a convex hull are few enough to be listed."""
-ROUNDING = 1e-14
 NEGLIGIBLE = 1e-9
 """Relative distance of a point from a convex hull that counts as inside."""
 
@@ -174,7 +174,7 @@ def _is_at_border(points: Array, codes: Array, i: int) -> bool:
             pass
         else:
             height = (others @ faces[:, :-1].T + faces[:, -1]).max(axis=1)
-            return bool((height > NEGLIGIBLE * np.sqrt(square) + ROUNDING).any())
+            return bool((height > NEGLIGIBLE * np.sqrt(square) + SUM_ROUNDING).any())
     # p_j = Σ_k a_k p_k with a ≥ 0 and Σ a ≤ 1; the slack is the weight of 0.
     corners = np.hstack([own.T, np.zeros((own.shape[1], 1))])
     for p, size in zip(others, np.sqrt(square), strict=True):
