@@ -46,6 +46,7 @@
     X(class_rows) \
     X(diagonal_gaussians) \
     X(leave_one_out) \
+    X(block_products) \
     X(pack_rows) \
     X(refine) \
     X(root_weighted) \

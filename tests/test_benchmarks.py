@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import background_load, harness, machine, real_tables, report
+from benchmarks import background_load, harness, machine, peers, real_tables, report
 from benchmarks.__main__ import main
 from benchmarks.families.linear_accuracy import digits
 from benchmarks.families.linear_files import load, write
@@ -186,3 +186,23 @@ def test_every_family_has_its_file():
     folder = Path(harness.__file__).parent / "families"
     cases = {path.stem for path in folder.glob("*.py") if "CASES" in path.read_text()}
     assert cases == set(FAMILIES)
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_intelex_races_where_it_is_installed_and_has_the_class(monkeypatch, installed):
+    monkeypatch.setattr(peers, "HAS_INTELEX", installed)
+    ridge = peers.modules("sklearn.linear_model", "Ridge")
+    assert list(ridge)[:2] == [OURS, peers.SKLEARN]
+    assert ridge.get(peers.INTELEX) == ("sklearnex.linear_model" if installed else None)
+    assert peers.INTELEX not in peers.modules("sklearn.linear_model", "Lasso")
+    assert len(peers.with_intelex("Ridge", Bar(peers.SKLEARN, 1))) == 1 + installed
+    assert peers.with_intelex("Lasso") == ()
+
+
+@pytest.mark.skipif(not peers.HAS_INTELEX, reason="scikit-learn-intelex is not installed")
+def test_intelex_has_the_classes_it_is_asked_for():
+    rooms = ("linear_model", "svm", "neighbors", "cluster", "decomposition", "ensemble")
+    found = set()
+    for room in rooms:
+        found |= set(pytest.importorskip(f"sklearnex.{room}").__all__)
+    assert found >= peers.IN_INTELEX

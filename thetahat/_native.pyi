@@ -29,6 +29,15 @@ def pack_rows(
     out: FloatArray,
     offset: int,
 ) -> None: ...
+def block_products(
+    x: FloatArray,
+    y: FloatArray,
+    centre: FloatArray,
+    scale: FloatArray,
+    root_weight: FloatArray,
+    out: FloatArray,
+    sums: FloatArray,
+) -> None: ...
 def class_moments(
     x: FloatArray,
     code: NDArray[Any],

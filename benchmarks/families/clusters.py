@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from benchmarks.families.linear import SKLEARN
-from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
+from benchmarks.harness import Bar, Call, Case, Contender, Data, Study
+from benchmarks.peers import SKLEARN, contenders, with_intelex
 
 
 def groups(n: int, d: int, k: int, *, spread: float = 3.0, dtype: str = "float64") -> Any:
@@ -66,18 +67,45 @@ def cluster(module: str, name: str, *, given: bool = True, **parameters: Any) ->
     return load
 
 
-def loss(data: Data, model: Any) -> float:
-    return float(model.inertia_)
+def faiss_kmeans(iterations: int) -> Contender:
+    """From the given start, all rows in every iteration; the centres are the result."""
+
+    def load() -> Callable[[Data], Call]:
+        from faiss import Kmeans
+
+        def prepare(data: Data) -> Call:
+            X, start = data["X"], data["start"]
+
+            def call() -> Any:
+                model = Kmeans(
+                    X.shape[1], len(start), niter=iterations, max_points_per_centroid=len(X)
+                )
+                model.train(X, init_centroids=start)
+                return model.centroids
+
+            return call
+
+        return prepare
+
+    return load
+
+
+def loss(data: Data, result: Any) -> float:
+    """Σ of the squared distances of the rows to the nearest centre."""
+    if hasattr(result, "inertia_"):
+        return float(result.inertia_)
+    from sklearn.metrics import pairwise_distances_argmin
+
+    near = pairwise_distances_argmin(data["X"], result)
+    return float(np.sum(np.square(data["X"] - result[near], dtype=np.float64)))
 
 
 def pair(name: str, **parameters: Any) -> dict[str, Contender]:
-    return {
-        OURS: cluster("thetahat", name, **parameters),
-        SKLEARN: cluster("sklearn.cluster", name, **parameters),
-    }
+    return contenders(lambda module: cluster(module, name, **parameters), "sklearn.cluster", name)
 
 
 STEPS = {"max_iter": 20, "tol": 0}
+FAISS = {"faiss": faiss_kmeans(20)} if find_spec("faiss") else {}
 
 CASES = (
     Case(
@@ -86,14 +114,15 @@ CASES = (
         pair("KMeans", **STEPS),
         loss,
         "loss",
-        bars=(Bar(SKLEARN, 0.5),),
+        bars=with_intelex("KMeans", Bar(SKLEARN, 0.5)),
     ),
     Case(
         "KMeans 200k×50, k = 100, 20 iterations, float32",
         groups(200_000, 50, 100, dtype="float32"),
-        pair("KMeans", **STEPS),
+        pair("KMeans", **STEPS) | FAISS,
         loss,
         "loss",
+        bars=with_intelex("KMeans", *(Bar(each, 1) for each in FAISS)),
         slack=1e-4,
     ),
     Case(

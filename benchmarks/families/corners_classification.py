@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.families.linear import SKLEARN
 from benchmarks.families.logistic import objective
 from benchmarks.families.margin import (
     crammer_singer_objective,
@@ -19,7 +18,8 @@ from benchmarks.families.margin import (
     hinge_objective,
     size_of,
 )
-from benchmarks.harness import OURS, Bar, Case, Data
+from benchmarks.harness import Bar, Case, Data
+from benchmarks.peers import SKLEARN, contenders, with_intelex
 
 L1 = {"l1_ratio": 1.0, "solver": "liblinear"}
 
@@ -92,19 +92,15 @@ def _case(
     **parameters: Any,
 ) -> Case:
     theirs = "sklearn.linear_model" if estimator == "LogisticRegression" else "sklearn.svm"
-    contenders = {
-        OURS: fit("thetahat", estimator, target, **parameters),
-        SKLEARN: fit(theirs, estimator, target, **parameters),
-    }
     # scikit-learn's coefficients are float32 where X is, so their last digits are rounding.
     slack = 1e-6 if "float32" in name else 1e-9
     return Case(
         f"{estimator} {name}",
         data,
-        contenders,
+        contenders(lambda module: fit(module, estimator, target, **parameters), theirs, estimator),
         quality,
         "objective",
-        bars=(Bar(SKLEARN, 1.0),),
+        bars=with_intelex(estimator, Bar(SKLEARN, 1.0)),
         slack=slack,
     )
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.families.linear import SKLEARN, fit
+from benchmarks.families.linear import fit
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data
+from benchmarks.peers import SKLEARN, contenders, with_intelex
 
 SCIPY = "SciPy curve_fit"
 EPSILON, POWER = 1.35, 1.5
@@ -139,18 +140,17 @@ def lasso(alpha: float) -> Objective:
 
 
 def case(name: str, data: Build, objective: Objective, slack: float = 1e-6, **params: Any) -> Case:
-    """One estimator, named by the first word of the case, beside scikit-learn's of that name."""
+    """One estimator, named by the first word of the case, beside those of that name."""
     estimator = name.split()[0]
     return Case(
         name,
         data,
-        {
-            OURS: fit("thetahat", estimator, **params),
-            SKLEARN: fit("sklearn.linear_model", estimator, **params),
-        },
+        contenders(
+            lambda module: fit(module, estimator, **params), "sklearn.linear_model", estimator
+        ),
         lambda data, model: objective(data["X"], data["y"], model),
         "objective",
-        bars=(Bar(SKLEARN, 1.0),),
+        bars=with_intelex(estimator, Bar(SKLEARN, 1.0)),
         slack=slack,
     )
 
@@ -180,7 +180,7 @@ def predicting(rows: int, columns: int) -> Case:
     return Case(
         f"Ridge.predict of a frame, {rows}×{columns}",
         table,
-        {OURS: contender("thetahat"), SKLEARN: contender("sklearn.linear_model")},
+        contenders(contender, "sklearn.linear_model", "Ridge"),
         lambda data, found: float(np.mean((data["y"] - found) ** 2)),
         "mean squared residual",
         bars=(Bar(SKLEARN, 1.0),),

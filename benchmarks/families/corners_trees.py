@@ -13,9 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.families.boosting import LIGHTGBM
-from benchmarks.families.linear import SKLEARN, fit
+from benchmarks.families.linear import fit
 from benchmarks.families.tree import held_out_error, predict
 from benchmarks.harness import OURS, Bar, Case, Contender, Data
+from benchmarks.peers import SKLEARN, contenders
 
 
 def sparse_rows(rows: int, columns: int, density: float) -> Callable[[bool], Data]:
@@ -51,17 +52,14 @@ def beside_sklearn(
     task: Callable[..., Contender], module: str, name: str, **parameters: Any
 ) -> dict[str, Contender]:
     parameters = {"random_state": 0, **parameters}
-    return {
-        OURS: task("thetahat", name, **parameters),
-        SKLEARN: task(module, name, **parameters),
-    }
+    return contenders(lambda path: task(path, name, **parameters), module, name)
 
 
 def case(
-    title: str, data: Callable[[bool], Data], contenders: dict[str, Contender], bar: str = SKLEARN
+    title: str, data: Callable[[bool], Data], rivals: dict[str, Contender], bar: str = SKLEARN
 ) -> Case:
     return Case(
-        title, data, contenders, held_out_error, "held-out error", bars=(Bar(bar, 1.0),), slack=0.1
+        title, data, rivals, held_out_error, "held-out error", bars=(Bar(bar, 1.0),), slack=0.1
     )
 
 

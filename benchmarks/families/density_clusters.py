@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.families.linear import SKLEARN
-from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
+from benchmarks.harness import Bar, Call, Case, Contender, Data, Study
+from benchmarks.peers import SKLEARN, contenders
 
 
 def groups(n: int, d: int, k: int) -> Any:
@@ -54,10 +54,11 @@ def share_in_clusters(data: Data, model: Any) -> float:
 
 
 def pair(name: str, theirs: dict[str, Any] | None = None, **parameters: Any) -> Any:
-    return {
-        OURS: cluster("thetahat", name, **parameters),
-        SKLEARN: cluster("sklearn.cluster", name, **(theirs or {}), **parameters),
-    }
+    def contender(module: str) -> Contender:
+        extra = {} if module == "thetahat" else theirs or {}
+        return cluster(module, name, **extra, **parameters)
+
+    return contenders(contender, "sklearn.cluster", name)
 
 
 CASES = (

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.families.linear import SKLEARN
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Finding, Judged, Study
+from benchmarks.peers import SKLEARN, contenders, with_intelex
 
 HELD_OUT = 20_000
 
@@ -33,8 +33,10 @@ def rows(n: int, d: int, classes: int) -> Callable[[bool], Data]:
     return build
 
 
-def made(library: str, name: str, **parameters: Any) -> Any:
-    module = "thetahat" if library == OURS else "sklearn.ensemble"
+ENSEMBLE = "sklearn.ensemble"
+
+
+def made(module: str, name: str, **parameters: Any) -> Any:
     options = {"n_estimators": 50, "random_state": 0, "n_jobs": -1, **parameters}
     return getattr(import_module(module), name)(**options)
 
@@ -42,30 +44,30 @@ def made(library: str, name: str, **parameters: Any) -> Any:
 def fits(name: str, **parameters: Any) -> dict[str, Contender]:
     """The fit of a new forest."""
 
-    def contender(library: str) -> Contender:
+    def contender(module: str) -> Contender:
         def load() -> Callable[[Data], Call]:
-            made(library, name)
-            return lambda data: lambda: made(library, name, **parameters).fit(data["X"], data["y"])
+            made(module, name)
+            return lambda data: lambda: made(module, name, **parameters).fit(data["X"], data["y"])
 
         return load
 
-    return {library: contender(library) for library in (OURS, SKLEARN)}
+    return contenders(contender, ENSEMBLE, name)
 
 
 def predictions(name: str, **parameters: Any) -> dict[str, Contender]:
     """What a fitted forest says of the rows held out."""
 
-    def contender(library: str) -> Contender:
+    def contender(module: str) -> Contender:
         def load() -> Callable[[Data], Call]:
             def prepare(data: Data) -> Call:
-                model = made(library, name, **parameters).fit(data["X"], data["y"])
+                model = made(module, name, **parameters).fit(data["X"], data["y"])
                 return lambda: model.predict(data["X_new"])
 
             return prepare
 
         return load
 
-    return {library: contender(library) for library in (OURS, SKLEARN)}
+    return contenders(contender, ENSEMBLE, name)
 
 
 def strays(n: int, d: int) -> Callable[[bool], Data]:
@@ -116,7 +118,7 @@ def race(
         fits(name, **parameters),
         error,
         "error on rows held out",
-        bars=(Bar(SKLEARN, 1 / bar),) if bar else (),
+        bars=with_intelex(name, Bar(SKLEARN, 1 / bar)),
         slack=SLACK,
     )
 
@@ -124,6 +126,15 @@ def race(
 CASES = (
     race("RandomForestClassifier 50 trees, 100k×30", 100_000, 30, "RandomForestClassifier", 2, 5),
     race("ExtraTreesClassifier 50 trees, 100k×30", 100_000, 30, "ExtraTreesClassifier", 2, 2),
+    race(
+        "RandomForestClassifier 40 trees, 80k×25",
+        80_000,
+        25,
+        "RandomForestClassifier",
+        2,
+        5,
+        n_estimators=40,
+    ),
     race(
         "RandomForestRegressor 10 trees, 100k×30, a third of the columns",
         100_000,
@@ -182,9 +193,9 @@ def memory(quick: bool, say: Callable[[str], None]) -> Finding:
         data = rows(20_000, 30, 2 if "Classifier" in name else 0)(quick)
         sizes = {
             library: len(
-                pickle.dumps(made(library, name, n_estimators=10).fit(data["X"], data["y"]))
+                pickle.dumps(made(module, name, n_estimators=10).fit(data["X"], data["y"]))
             )
-            for library in (OURS, SKLEARN)
+            for library, module in ((OURS, "thetahat"), (SKLEARN, ENSEMBLE))
         }
         ratio = sizes[OURS] / sizes[SKLEARN]
         found.append({"forest": name, **sizes, "ratio": ratio})

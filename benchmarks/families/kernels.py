@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.families.linear import SKLEARN, fit
+from benchmarks.families.linear import fit
 from benchmarks.harness import OURS, Bar, Case, Data, Finding, Judged, Study
+from benchmarks.peers import SKLEARN, contenders, with_intelex
 
-INTELEX = "scikit-learn-intelex"
-HAS_INTELEX = find_spec("sklearnex") is not None
-"""Whether this peer is installed; there is none for ARM."""
 GAMMA = 0.05
 ALPHA = 1.0
 
@@ -173,14 +170,7 @@ def training_errors(data: Data, model: Any) -> float:
 
 
 def _machine(name: str, **options: Any) -> dict[str, Any]:
-    peers = {SKLEARN: "sklearn.svm"} | ({INTELEX: "sklearnex.svm"} if HAS_INTELEX else {})
-    modules = {OURS: "thetahat"} | peers
-    return {each: fit(module, name, **options) for each, module in modules.items()}
-
-
-def with_intelex(*bars: Bar) -> tuple[Bar, ...]:
-    """These bars, and that no fit is slower than scikit-learn-intelex, where it is installed."""
-    return (*bars, Bar(INTELEX, 1)) if HAS_INTELEX else bars
+    return contenders(lambda module: fit(module, name, **options), "sklearn.svm", name)
 
 
 def _predictions(name: str) -> dict[str, Any]:
@@ -200,8 +190,7 @@ def _predictions(name: str) -> dict[str, Any]:
 
         return load
 
-    found = {OURS: contender("thetahat"), SKLEARN: contender("sklearn.svm")}
-    return found | ({INTELEX: contender("sklearnex.svm")} if HAS_INTELEX else {})
+    return contenders(contender, "sklearn.svm", name)
 
 
 def machine(rows: int, dtype: Any = np.float64, *bars: Bar) -> Case:
@@ -213,7 +202,7 @@ def machine(rows: int, dtype: Any = np.float64, *bars: Bar) -> Case:
         _machine("SVC"),
         dual_value,
         "dual objective",
-        bars=with_intelex(*bars),
+        bars=with_intelex("SVC", *bars),
         slack=1e-3,
     )
 
@@ -227,7 +216,7 @@ def regression(rows: int, *bars: Bar, dtype: Any = np.float64) -> Case:
         _machine("SVR"),
         dual_value,
         "dual objective",
-        bars=with_intelex(*bars),
+        bars=with_intelex("SVR", *bars),
         slack=1e-3,
     )
 
@@ -336,7 +325,7 @@ CASES = (
         _predictions("SVC"),
         lambda data, found: float(np.mean(found != data["y"])),
         "errors",
-        bars=with_intelex(Bar(SKLEARN, 1 / 10)),
+        bars=with_intelex("SVC", Bar(SKLEARN, 1 / 10)),
         slack=1e-2,
     ),
 )

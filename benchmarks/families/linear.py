@@ -10,9 +10,10 @@ import numpy as np
 
 from benchmarks.families.linear_accuracy import correct_digits
 from benchmarks.families.linear_files import memory_against_rows
-from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
+from benchmarks.harness import Bar, Call, Case, Contender, Data, Study
+from benchmarks.peers import SKLEARN, contenders, with_intelex
 
-SKLEARN, SCIPY, STATSMODELS = "scikit-learn", "SciPy lstsq", "statsmodels"
+SCIPY, STATSMODELS = "SciPy lstsq", "statsmodels"
 ALPHAS = np.logspace(-3, 6, 50)
 
 
@@ -170,12 +171,9 @@ def prediction_error(data: Data, result: Any) -> float:
 
 
 def rivals(name: str, *others: tuple[str, Contender], **parameters: Any) -> dict[str, Contender]:
-    """thetahat and scikit-learn under the same class name, then the others."""
-    return {
-        OURS: fit("thetahat", name, **parameters),
-        SKLEARN: fit("sklearn.linear_model", name, **parameters),
-        **dict(others),
-    }
+    """The libraries that have the class under this name, then the others."""
+    found = contenders(lambda module: fit(module, name, **parameters), "sklearn.linear_model", name)
+    return found | dict(others)
 
 
 CASES = (
@@ -187,7 +185,7 @@ CASES = (
         "mean squared residual",
         GRAM,
         "X.T @ X",
-        (Bar("limit", 1.6), Bar(SKLEARN, 1 / 6)),
+        with_intelex("LinearRegression", Bar("limit", 1.6), Bar(SKLEARN, 1 / 6)),
     ),
     Case(
         "LinearRegression 200k×200 weighted",
@@ -201,6 +199,15 @@ CASES = (
     Case(
         "LinearRegression 2M×10",
         dense(2_000_000, 10),
+        rivals("LinearRegression", (SCIPY, scipy_lstsq)),
+        mean_squared_residual,
+        "mean squared residual",
+        GRAM,
+        "X.T @ X",
+    ),
+    Case(
+        "LinearRegression 5k×1000",
+        dense(5000, 1000),
         rivals("LinearRegression", (SCIPY, scipy_lstsq)),
         mean_squared_residual,
         "mean squared residual",
@@ -233,7 +240,7 @@ CASES = (
         "mean squared residual + penalty",
         GRAM,
         "X.T @ X",
-        (Bar(SKLEARN, 1.0),),
+        with_intelex("Ridge", Bar(SKLEARN, 1.0)),
     ),
     Case(
         "RidgeCV 200k×200, 50 alphas",
@@ -255,10 +262,11 @@ CASES = (
     Case(
         "predict one row of 20",
         dense(1000, 20),
-        {
-            OURS: predict_one("thetahat", "LinearRegression"),
-            SKLEARN: predict_one("sklearn.linear_model", "LinearRegression"),
-        },
+        contenders(
+            lambda module: predict_one(module, "LinearRegression"),
+            "sklearn.linear_model",
+            "LinearRegression",
+        ),
         prediction_error,
         "relative error of the prediction",
         (product_of_one_row,),

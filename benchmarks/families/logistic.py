@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.families.linear import SKLEARN, fit
-from benchmarks.harness import OURS, Bar, Case, Data
+from benchmarks.harness import OURS, Bar, Case, Contender, Data
+from benchmarks.peers import contenders, with_intelex
 
 CHOLESKY, SAGA = "newton-cholesky", "saga"
 STRENGTH = 0.01
@@ -74,6 +75,15 @@ def sklearn(**parameters: Any) -> Any:
     return fit("sklearn.linear_model", "LogisticRegression", **parameters)
 
 
+def rivals() -> dict[str, Contender]:
+    """The libraries that have the class, with its default settings."""
+    return contenders(
+        lambda module: fit(module, "LogisticRegression"),
+        "sklearn.linear_model",
+        "LogisticRegression",
+    )
+
+
 def ours(**parameters: Any) -> Any:
     return fit("thetahat", "LogisticRegression", **parameters)
 
@@ -82,15 +92,15 @@ CASES = (
     Case(
         "LogisticRegression 200k×200",
         two_classes(200_000, 200),
-        {OURS: ours(), SKLEARN: sklearn(), CHOLESKY: sklearn(solver=CHOLESKY)},
+        {**rivals(), CHOLESKY: sklearn(solver=CHOLESKY)},
         objective(),
         "mean loss + penalty",
-        bars=(Bar(SKLEARN, 1 / 1.5), Bar(CHOLESKY, 1 / 4)),
+        bars=with_intelex("LogisticRegression", Bar(SKLEARN, 1 / 1.5), Bar(CHOLESKY, 1 / 4)),
     ),
     Case(
         "LogisticRegression 60k×784, 10 classes",
         pixels(60_000),
-        {OURS: ours(), SKLEARN: sklearn()},
+        rivals(),
         objective(),
         "mean loss + penalty",
         bars=(Bar(SKLEARN, 1 / 2),),
@@ -109,7 +119,7 @@ CASES = (
     Case(
         "LogisticRegression 500×10",
         two_classes(500, 10),
-        {OURS: ours(), SKLEARN: sklearn()},
+        rivals(),
         objective(),
         "mean loss + penalty",
     ),

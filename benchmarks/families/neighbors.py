@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.families.kernels import HAS_INTELEX, INTELEX
-from benchmarks.families.linear import SKLEARN
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
+from benchmarks.peers import SKLEARN, contenders, with_intelex
 
 TREE = "SciPy cKDTree"
 NUMPY, STATSMODELS = "NumPy", "statsmodels"
@@ -93,17 +92,16 @@ def text(n: int, d: int, queries: int) -> Callable[[bool], Data]:
     return build
 
 
-def search(library: str, **parameters: Any) -> Contender:
+def search(module: str, **parameters: Any) -> Contender:
     """Fit, and find the ten nearest rows of every query."""
 
     def load() -> Callable[[Data], Call]:
-        modules = {OURS: "thetahat", INTELEX: "sklearnex.neighbors"}
-        module = import_module(modules.get(library, "sklearn.neighbors"))
+        kind = import_module(module).NearestNeighbors
 
         def prepare(data: Data) -> Call:
             def call() -> Any:
                 options = {"n_neighbors": K, "n_jobs": -1, **parameters}
-                return module.NearestNeighbors(**options).fit(data["X"]).kneighbors(data["new"])[0]
+                return kind(**options).fit(data["X"]).kneighbors(data["new"])[0]
 
             return call
 
@@ -361,8 +359,15 @@ def local_error(degree: int, at: str, k_share: float | None = None) -> Callable[
 
 
 def searches(**peer: Any) -> dict[str, Contender]:
-    found = {OURS: search(OURS), SKLEARN: search(SKLEARN, **peer)}
-    return found | ({INTELEX: search(INTELEX, **peer)} if HAS_INTELEX else {})
+    """Ours by its own choice of the algorithm, the peers with these options."""
+    return same_search(**peer) | {OURS: search(OURS)}
+
+
+def same_search(**options: Any) -> dict[str, Contender]:
+    """All with the same options."""
+    return contenders(
+        lambda module: search(module, **options), "sklearn.neighbors", "NearestNeighbors"
+    )
 
 
 WITH_TREE = {**searches(), TREE: scipy_tree}
@@ -385,7 +390,7 @@ CASES = (
         {**searches(algorithm="brute"), FAISS: faiss_flat},
         deviation,
         LARGEST,
-        bars=(Bar(SKLEARN, 1 / 1.8), Bar(FAISS, 1.0)),
+        bars=with_intelex("NearestNeighbors", Bar(SKLEARN, 1 / 1.8), Bar(FAISS, 1.0)),
     ),
     *(
         Case(
@@ -401,7 +406,7 @@ CASES = (
     Case(
         "sparse 10k×20k, Manhattan, 100 queries",
         text(10_000, 20_000, 100),
-        {each: search(each, metric="manhattan") for each in (OURS, SKLEARN)},
+        same_search(metric="manhattan"),
         nothing,
         "not compared",
         bars=(Bar(SKLEARN, 1.0),),
@@ -430,7 +435,7 @@ CASES = (
         Case(
             f"{metric} 5k×30, 1k queries",
             (codes if metric == "jaccard" else rows)(5000, 30, 1000),
-            {each: search(each, metric=metric, algorithm="brute") for each in (OURS, SKLEARN)},
+            same_search(metric=metric, algorithm="brute"),
             nothing,
             "not compared",
             bars=(Bar(SKLEARN, 1.0),),
@@ -440,7 +445,7 @@ CASES = (
     Case(
         "haversine 100k×2, 10k queries",
         rows(100_000, 2, 10_000),
-        {each: search(each, metric="haversine", algorithm="ball_tree") for each in (OURS, SKLEARN)},
+        same_search(metric="haversine", algorithm="ball_tree"),
         nothing,
         "not compared",
         bars=(Bar(SKLEARN, 1.0),),

@@ -6,16 +6,17 @@ over all pairs of points.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
+from benchmarks.peers import SKLEARN
 
-SKLEARN, OPENTSNE = "scikit-learn", "openTSNE"
+OPENTSNE = "openTSNE"
 
 
 def rows(name: str) -> Callable[[bool], Data]:
@@ -57,7 +58,7 @@ def divergence(data: Data, Z: Any) -> float:
 def case(title: str, name: str, faster: float) -> Case:
     contenders = {OURS: fits("thetahat"), SKLEARN: fits("sklearn.manifold")}
     bars = [Bar(SKLEARN, 1 / faster)]
-    if importlib.util.find_spec("openTSNE"):
+    if find_spec("openTSNE"):
         contenders[OPENTSNE] = fits("openTSNE")
         bars.append(Bar(OPENTSNE, 1.0))
     return Case(

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.families.factors import iris
-from benchmarks.families.linear import SKLEARN
 from benchmarks.families.spectral import fit
-from benchmarks.harness import OURS, Bar, Case, Data, Study
+from benchmarks.harness import Bar, Case, Data, Study
+from benchmarks.peers import SKLEARN, contenders, with_intelex
 
 
 def noisy(rows: int, columns: int) -> Callable[[bool], Data]:
@@ -43,13 +43,12 @@ def components(
     return Case(
         f"{kind} {name}, k={count}",
         build,
-        {
-            OURS: fit("thetahat", kind, count, **settings),
-            SKLEARN: fit("sklearn.decomposition", kind, count, **settings),
-        },
+        contenders(
+            lambda module: fit(module, kind, count, **settings), "sklearn.decomposition", kind
+        ),
         unexplained,
         "share of the variance not explained",
-        bars=(Bar(SKLEARN, 1.0),),
+        bars=with_intelex(kind, Bar(SKLEARN, 1.0)),
         slack=1e-3,
     )
 

@@ -34,6 +34,9 @@ LARGEST_EXPONENT = 1022
 """Units are at most 2 to this power, so that they and their inverses are finite."""
 FRAME_ROWS = 512
 """Number of rows from which the provisional centre and units are computed."""
+MOST_COLUMNS = 512
+"""Columns up to which the compiled product, which centres the rows on its way, is faster than
+packing them for BLAS."""
 
 
 @dataclass(frozen=True)
@@ -292,10 +295,28 @@ def summarise_moments(block: Block, frame: Frame) -> Moments:
     """The moments of one block, squared after centring at the frame."""
     if not isinstance(block.X, np.ndarray) and not is_device_array(block.X):
         return _summarise_sparse(block, frame)
-    packed = packed_block(block, frame, ones=True)
     with np.errstate(over="ignore", invalid="ignore"):
-        square = to_host(product(packed.T, packed))
-        return _centred(block, frame, square[:-1, :-1], square[:-1, -1], square[-1, -1])
+        if is_device_array(block.X):
+            packed = packed_block(block, frame, ones=True)
+            square = to_host(product(packed.T, packed))
+            return _centred(block, frame, square[:-1, :-1], square[:-1, -1], square[-1, -1])
+        square, sums = _products(block, frame)
+        return _centred(block, frame, square, sums, float(np.sum(block.row_weights, dtype=float)))
+
+
+def _products(block: Block, frame: Frame) -> tuple[Array, Array]:
+    """Σ zzᵀ and Σ √w z for the rows z of `packed_block`."""
+    width = frame.unit.size
+    if width > MOST_COLUMNS:
+        packed = packed_block(block, frame)
+        root = np.sqrt(block.row_weights, dtype=np.float64)
+        return product(packed.T, packed), product(root, packed)
+    y = np.empty((block.n_rows, 0)) if block.y is None else _as_columns(block.y)
+    y = y.astype(np.float64, copy=False)
+    root = _NO_WEIGHT if block.weight is None else np.sqrt(block.weight, dtype=np.float64)
+    square, sums = np.empty((width, width)), np.empty(width)
+    _native.block_products(block.X, y, frame.centre, 1.0 / frame.unit, root, square, sums)
+    return square, sums
 
 
 def _summarise_sparse(block: Block, frame: Frame) -> Moments:
