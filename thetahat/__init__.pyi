@@ -10,7 +10,7 @@ from thetahat.data import resampling as resampling
 from thetahat import errors as errors
 from thetahat.evaluation.cluster_count import how_many_clusters as how_many_clusters
 from thetahat.evaluation.compare import compare as compare
-from thetahat.evaluation.conformal import conformal as conformal
+from thetahat.evaluation.conformal_prediction.conformal import conformal as conformal
 from thetahat.evaluation.confusion import confusion as confusion
 from thetahat.evaluation.contributions.explain import explain as explain
 from thetahat.evaluation.curves.bend import elbow as elbow

@@ -3,7 +3,7 @@
 from thetahat.catalog import Taxonomy as Taxonomy
 from thetahat.evaluation.cluster_count import ClusterCount as ClusterCount
 from thetahat.evaluation.compare import Comparison as Comparison
-from thetahat.evaluation.conformal import Conformal as Conformal
+from thetahat.evaluation.conformal_prediction.result import Conformal as Conformal
 from thetahat.evaluation.confusion import Confusion as Confusion
 from thetahat.evaluation.contributions.result import Contributions as Contributions
 from thetahat.evaluation.curves.bend import Elbow as Elbow

@@ -32,6 +32,22 @@ def test_the_loss_is_that_of_a_shuffle():
         assert expected[column] in found[column]
 
 
+def test_shuffles_are_predicted_together():
+    calls = []
+
+    class Counted(th.LinearRegression):
+        def predict(self, X):
+            calls.append(len(X))
+            return super().predict(X)
+
+    model = Counted().fit(X, Y)
+    together = th.importances(model, X, Y, scoring="r2").intervals
+    assert len(calls) == 5  # intact, the draws, and one for each column; not 1 + 10 + 30
+    one_by_one = th.importances(model, X, Y, scoring=lambda m, *rows: m.score(*rows)).intervals
+    for column, each in together.items():
+        assert each.estimate == pytest.approx(one_by_one[column].estimate, rel=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["numpy", "pandas", "polars", "arrow"])
 def test_every_kind_of_table(kind):
     names = ["a", "b", "c"]

@@ -13,10 +13,16 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from thetahat.data.source import Source
+from thetahat.data.validation import as_weight
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.cross_fitting import Progress
-from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
-from thetahat.evaluation.folds import folds_of, rows_and_targets, targets_of
+from thetahat.evaluation.evaluate import (
+    Evaluation,
+    evaluate,
+    evaluate_all,
+    require_weights_in_fit,
+)
+from thetahat.evaluation.folds import folds_of, rows_and_targets, rows_in, targets_of
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
 from thetahat.evaluation.sampling.design import are_in_time
 from thetahat.evaluation.sampling.margins import margin_of
@@ -200,7 +206,8 @@ def compare(
         the scores are those of the whole procedure. The limit is divided among the models by the
         time that they need; a model that is too slow for its share is fitted to a sample of the
         rows. A note of the result names the models that declare no values, and so are not tuned.
-        By default, and with 0, nothing is tuned. Row weights cannot be used then.
+        A model that cannot be finished in time is left out if two others can, and a note says so.
+        By default, and with 0, nothing is tuned.
     stack : bool, default=False
         Whether to add a stack of up to four models, "stack of the best". In every fold, its members
         and their weights are chosen by the predictions of the searches on the training rows. Needs
@@ -351,11 +358,10 @@ def _nested(
             "block. Leave time_limit out, or load the rows with "
             "X, y, sample_weight = source.arrays()."
         )
+    weights = None
     if sample_weight is not None:
-        raise CapabilityError(
-            "compare: models are tuned without row weights, so time_limit and sample_weight cannot "
-            "be given together. Leave one of them out."
-        )
+        require_weights_in_fit(models)
+        weights = as_weight(sample_weight, rows_in(X), "compare")
     y, targets = targets_of(X, y, "compare", several=False, models=models.values())
     classify = all(is_classifier(model) for model in models.values())
     folds = folds_of(cv, X, y, classifier=classify, groups=groups, random_state=random_state)
@@ -368,5 +374,6 @@ def _nested(
         limit=seconds,
         groups=None if groups is None else np.asarray(groups),
         order=np.arange(len(targets)) if are_in_time(folds) else None,
+        weights=weights,
         seed=random_state if isinstance(random_state, int) else 0,
     )

@@ -36,6 +36,10 @@ Fitter = Callable[[str, int], Any]
 """Fits the model of a name on the training rows of the fold of a number."""
 
 
+class OutOfTime(Exception):
+    """Raised by a `Fitter` that leaves out a model, because a time limit is over."""
+
+
 @dataclass(frozen=True)
 class FoldFit:
     """The result of fitting one model on one fold."""
@@ -83,7 +87,8 @@ def cross_fit(
 
     With a `fitter`, the models are fitted by it, one model after the other, instead of as clones.
     If `stopped` is given, an interrupt (Ctrl-C) ends the fits, and the list receives the names of
-    the models that lack folds; the results hold the others.
+    the models that lack folds; the results hold the others. It also receives the models that the
+    fitter leaves out by raising `OutOfTime`.
     """
     work = _FoldWork(models, X, y, folds, scorers, sample_weight, keep, units, names or {}, fitter)
     seconds: dict[str, float] = {}
@@ -93,13 +98,16 @@ def cross_fit(
     tasks = _longest_first(list(models), len(folds), seconds)
     if fitter is not None:  # whole models first, which an interrupt keeps
         tasks = iter([(name, number) for name in models for number in range(len(folds))])
-    worth_doing = (task for task in tasks if task[0] not in broken)
+    late: set[str] = set()
+    worth_doing = (task for task in tasks if task[0] not in broken and task[0] not in late)
     try:
         for (name, number), fit in map_as_available(
             work, takewhile(lambda _: not failures, worth_doing)
         ):
             if isinstance(fit, Failure):
-                if failed is None:
+                if isinstance(fit.error, OutOfTime) and stopped is not None:
+                    late.add(name)
+                elif failed is None:
                     failures[number] = fit.error
                 elif name not in broken or number < broken[name][0]:
                     broken[name] = number, fit.error
@@ -111,8 +119,9 @@ def cross_fit(
     except KeyboardInterrupt:
         if stopped is None:
             raise
-        every = range(len(folds))
-        stopped += [name for name in models if any((name, k) not in fits for k in every)]
+        late |= {name for name in models for k in range(len(folds)) if (name, k) not in fits}
+    if stopped is not None:
+        stopped += [name for name in models if name in late]
     if failures:
         raise failures[min(failures)]  # the first fold, so that the error is always the same
     if failed is not None:

@@ -264,7 +264,7 @@ def evaluate_all(
             "compared. Evaluate the classifiers and the other models separately."
         )
     if sample_weight is not None:
-        _require_weights_in_fit(models)
+        require_weights_in_fit(models)
     folds = folds_of(
         cv, table, y, classifier=all(classify), groups=groups, random_state=random_state
     )
@@ -318,7 +318,7 @@ def evaluate_all(
     }
 
 
-def _require_weights_in_fit(models: Mapping[str, Any]) -> None:
+def require_weights_in_fit(models: Mapping[str, Any]) -> None:
     """Every ``fit`` must take row weights; one that takes any argument may pass them on."""
     for name, model in models.items():
         taken = signature(model.fit).parameters

@@ -150,7 +150,7 @@ class _Setting:
         blocked = any(each.blocked for each in self.values.values())
         sums = np.column_stack(
             [
-                self.design.sums(RowValues(each.values, blocked or each.blocked))
+                self.design.sums(replace(each.of_gaps, blocked=blocked or each.blocked))
                 for each in self.values.values()
             ]
         )

@@ -22,7 +22,7 @@ Unseen = tuple[Any, Any, Array]
 """A fitted model, rows that were not used for the fit, and their targets."""
 
 MOST_ROWS = 2000
-"""Largest number of rows on which importances are computed."""
+"""Largest number of rows on which importances are computed, in all folds together."""
 EFFECTS = 4
 """Largest number of columns whose effect is shown."""
 REFITS = 40
@@ -82,7 +82,9 @@ def explain(
     for the rows, and `file_rows` their numbers in the file.
     """
     pairs = unseen or [(model, X, y)]
-    found = together([_on_few_rows(*each, scoring, seed) for each in pairs])
+    found = together(
+        [_on_few_rows(*each, scoring, seed, MOST_ROWS // len(pairs)) for each in pairs]
+    )
     top = [name for name, each in found.intervals.items() if each.low > 0][:EFFECTS]
     top = top or list(found.intervals)[:1]
     shown = [name for name in top if not _is_text(X, name)]
@@ -108,9 +110,9 @@ def together(found: Sequence[Importances]) -> Importances:
     return Importances(found[0].metric, score, merged)
 
 
-def _on_few_rows(model: Any, X: Any, y: Array, scoring: str, seed: int) -> Importances:
-    if len(y) > MOST_ROWS:
-        few = subset_rows(np.arange(len(y)), size=MOST_ROWS, random_state=seed)
+def _on_few_rows(model: Any, X: Any, y: Array, scoring: str, seed: int, most: int) -> Importances:
+    if len(y) > most:
+        few = subset_rows(np.arange(len(y)), size=most, random_state=seed)
         X, y = take_rows(X, few), y[few]
     return importances(model, X, y, scoring=scoring, random_state=seed)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from thetahat.evaluation.conformal import Conformal
+from thetahat.evaluation.conformal_prediction.result import Conformal
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.interfaces.notes import altered, first_step

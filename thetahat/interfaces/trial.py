@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,8 @@ from thetahat.interfaces.spread import STACK, pipelines
 
 PATIENCE = 60.0
 """Seconds of fitting up to which the best model is also scored on shuffled folds."""
+LONGEST_REFIT = 10.0
+"""Seconds of a fit up to which the report shows the best model fitted to all rows."""
 UNITS = {"accuracy": (100.0, "%"), "roc_auc": (1.0, ""), "r2": (1.0, "")}
 
 
@@ -74,6 +77,26 @@ class Trial:
         if self.tuning is not None:
             return self.tuning.final_model(name)
         return self.models[name].fit(self.problem.X, self.problem.y)
+
+    @cached_property
+    def shown_model(self) -> Any:
+        """The best model fitted to all rows; that of the first fold if the fit takes long."""
+        if self.seconds_of_fit(self.best) > LONGEST_REFIT:
+            return self.held.fits[0].estimator
+        return self.fitted(self.best)
+
+    @property
+    def shown_words(self) -> str:
+        """Which rows the model of effects and contributions is fitted to, if not to all."""
+        if self.seconds_of_fit(self.best) > LONGEST_REFIT:
+            return "Effects and contributions are those of the model of the first fold."
+        return ""
+
+    def seconds_of_fit(self, name: str) -> float:
+        """Seconds of a fit of a model with its chosen setting, without the search."""
+        if self.tuning is not None:
+            return self.tuning.seconds_of_fit(name)
+        return float(self.comparison.evaluations[name].fit_seconds.mean())
 
     @property
     def stack(self) -> str:
@@ -158,12 +181,15 @@ def try_models(
     order: Asked | None = None,
     test: CheckedTable | None = None,
     time_limit: float = 0.0,
+    begun: float | None = None,
     thresholds: bool = False,
 ) -> Trial:
     """Look at the rows, then tune, fit and compare the models on the same folds.
 
     With a time limit, the models are tuned on the training rows of every fold, and a stack of them
-    is added if the models were not chosen by the user, or if it was asked for. If `thresholds` are
+    is added if the models were not chosen by the user, or if it was asked for. The limit counts
+    from when the command has `begun` (by ``time.monotonic``), but at least half of it is for the
+    models. If `thresholds` are
     to be chosen, models are compared by how well they rank the rows, and models without
     probabilities are left out unless they were asked for.
     """
@@ -197,8 +223,9 @@ def try_models(
         unfinished: list[str] = []
         tuning = None
         if time_limit:
-            tuning = _tuning(problem, table, models, splits, scoring, time_limit, seed)
-            _note_samples(tuning, notes)
+            spent = 0.0 if begun is None else time.monotonic() - begun
+            left = max(time_limit / 2, time_limit - spent)
+            tuning = _tuning(problem, table, models, splits, scoring, left, seed)
         comparison = compared(
             models,
             problem.X,
@@ -213,6 +240,8 @@ def try_models(
             stack=stack,
             stopped=unfinished,
         )
+        if tuning is not None:
+            notes += tuning.notes_about_time
         if unfinished:
             notes.append(f"interrupted before these were finished: {', '.join(unfinished)}")
         elif stack and tuning is not None and NAME_OF_STACK not in comparison.evaluations:
@@ -248,7 +277,7 @@ def _tuning(
         groups=splits.groups,
         random_state=seed,
     )
-    time = next((each.values for each in table.columns if each.name == splits.time), None)
+    when = next((each.values for each in table.columns if each.name == splits.time), None)
     return NestedTuning(
         models,
         problem.X,
@@ -257,19 +286,9 @@ def _tuning(
         scoring=scoring,
         limit=seconds,
         groups=splits.groups,
-        order=None if time is None else np.nan_to_num(time, nan=-np.inf),
+        order=None if when is None else np.nan_to_num(when, nan=-np.inf),
         seed=seed,
     )
-
-
-def _note_samples(tuning: NestedTuning, notes: list[str]) -> None:
-    """Note the models that are fitted to a part of the rows, because of the time limit."""
-    for name, share in tuning.shares.items():
-        if share.rows is not None:
-            notes.append(
-                f"{name} is fitted to {share.rows:,} of {tuning.n_train:,} training rows, to keep "
-                "the time limit"
-            )
 
 
 def _if_shuffled(

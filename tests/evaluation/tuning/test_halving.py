@@ -8,7 +8,7 @@ from sklearn.metrics import get_scorer
 import thetahat as th
 from thetahat.evaluation.tuning.halving import MOST_ROWS, halve, rounds_for
 from thetahat.evaluation.tuning.inner_folds import TrainingRows
-from thetahat.evaluation.tuning.time_plan import plan_times
+from thetahat.evaluation.tuning.time_plan import TimePlan, Took
 
 R2 = get_scorer("r2")
 
@@ -147,16 +147,39 @@ class TestTimePlan:
     def plan(self, limit, n_train=160):
         models = {"mean": th.ConstantRegressor(), "boosted": th.HistGradientBoostingRegressor()}
         counts = {"mean": 1, "boosted": 18}
-        return plan_times(models, counts, rows_of(200), n_train, n_train // 4, 5, limit, 0)
+        return TimePlan(models, counts, rows_of(200), n_train, n_train // 4, 5, limit, 0)
 
     def test_more_time_gives_larger_shares(self):
         short, long = self.plan(0.001), self.plan(1000.0)
-        assert short["boosted"].seconds < 1 < long["boosted"].seconds
-        assert long["mean"].seconds < long["boosted"].seconds
-        assert list(long) == ["mean", "boosted"]  # the shortest fits first
-        assert long["boosted"].seconds < long["boosted"].for_last_round
+        assert long.names == ["mean", "boosted"]  # the shortest fits first
+        mean, boosted = long.start("mean", 0), long.start("boosted", 0)
+        assert short.start("boosted", 0).seconds < 1 < boosted.seconds
+        assert mean.seconds < boosted.seconds < boosted.for_last_round
 
     def test_only_large_tables_are_sampled(self):
-        assert self.plan(0.001)["boosted"].rows is None
-        assert self.plan(0.001, 160_000)["boosted"].rows <= 10_000
-        assert self.plan(1e6, 160_000)["boosted"].rows is None
+        assert self.plan(0.001).start("boosted", 0).rows is None
+        assert self.plan(0.001, 160_000).start("boosted", 0).rows <= 10_000
+        assert self.plan(1e6, 160_000).start("boosted", 0).rows is None
+
+    def test_a_machine_that_becomes_busy_gives_smaller_shares(self):
+        plan = self.plan(1e5, 160_000)
+        before = plan.start("boosted", 0)
+        plan.end("boosted", 0, 160_000, Took(thread=1e3, clock=1e8, fit=1e-3))
+        assert plan.slower > 1e4
+        after = plan.start("boosted", 1)
+        assert (after.rows or 160_000) < (before.rows or 160_000)
+
+    def test_fits_that_take_longer_than_estimated_are_made_on_fewer_rows(self):
+        plan = self.plan(1e5, 160_000)
+        before = plan.start("boosted", 0)
+        plan.end("boosted", 0, 160_000, Took(thread=1e3, clock=1e3, fit=1e9))
+        assert (plan.start("boosted", 1).rows or 160_000) < (before.rows or 160_000)
+
+    def test_models_that_cannot_be_finished_are_left_out_but_two_are_kept(self):
+        models = {name: th.ConstantRegressor() for name in "abcd"}
+        counts = dict.fromkeys(models, 1)
+        plan = TimePlan(models, counts, rows_of(200), 160, 40, 2, 0.0, 0)
+        begun = [name for name in "abcd" if plan.start(name, 0) is not None]
+        assert len(begun) == 2
+        assert plan.late == set("abcd") - set(begun)
+        assert all(plan.start(name, 1) is None for name in plan.late)

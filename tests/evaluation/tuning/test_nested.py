@@ -186,10 +186,53 @@ class TestCompare:
         models = {"line": th.LogisticRegression(), "neighbours": th.KNeighborsClassifier()}
         with pytest.raises(ParameterError, match="needs a time limit"):
             th.compare(models, X, y, stack=True)
-        with pytest.raises(CapabilityError, match="row weights"):
+        with pytest.raises(CapabilityError, match="the fit of model 'neighbours'"):
             th.compare(models, X, y, time_limit=1, sample_weight=np.ones(60))
         with pytest.raises(ParameterError, match="time_limit='soon'"):
             th.compare(models, X, y, time_limit="soon")
+
+
+class Weighted(Witness):
+    """Requires that every row comes with its own weight."""
+
+    def __sklearn_clone__(self):
+        return Weighted(self.level, self.seen)
+
+    def fit(self, X, y, sample_weight=None):
+        assert sample_weight.tolist() == (X[:, 0] + 1.0).tolist()
+        return super().fit(X, y)
+
+
+class TestRowWeights:
+    def test_every_fit_has_the_weights_of_its_rows(self):
+        X, y = table()
+        models = {"a": Weighted(seen=set()), "b": Weighted(1, seen=set())}
+        weight = X[:, 0] + 1.0
+        found = th.compare(models, X, y, cv=3, time_limit=LONG, stack=True, sample_weight=weight)
+        assert list(found.evaluations["a"].scores) == ["accuracy"]
+
+    def test_equal_weights_change_nothing(self):
+        data = th.datasets.make_linear(120, 3, noise=1.0, random_state=0)
+        models = {"ridge": th.Ridge(), "boosted": th.HistGradientBoostingRegressor(max_iter=5)}
+        plain, weighted = (
+            th.compare(models, data.X, data.y, cv=2, time_limit=LONG, stack=True, **weights)
+            for weights in ({}, {"sample_weight": np.ones(120)})
+        )
+        for name, each in plain.evaluations.items():
+            scores = weighted.evaluations[name].scores["r2"]
+            np.testing.assert_allclose(scores, each.scores["r2"], rtol=1e-6)
+
+    def test_rows_without_weight_have_no_part_in_the_fit(self):
+        random = np.random.default_rng(0)
+        X = random.standard_normal((300, 2))
+        wrong = np.arange(300) < 150
+        y = np.where(wrong, -5.0, 5.0) * X[:, 0] + random.standard_normal(300)
+        models = {"line": th.LinearRegression(), "mean": th.ConstantRegressor()}
+        found = th.compare(
+            models, X, y, cv=2, time_limit=LONG, sample_weight=np.where(wrong, 1e-9, 1.0)
+        )
+        held = found.evaluations["line"].predictions
+        assert np.corrcoef(held, X[:, 0])[0, 1] > 0.99
 
 
 class TestInterrupt:

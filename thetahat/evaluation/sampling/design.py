@@ -225,7 +225,12 @@ def values_of(
     if len(kept) < len(found):
         return None
     blocked = any(each.blocked for each in kept)
-    return RowValues(np.concatenate([each.values for each in kept]), blocked)
+    gaps = [each.for_gaps for each in kept if each.for_gaps is not None]
+    return RowValues(
+        np.concatenate([each.values for each in kept]),
+        blocked,
+        for_gaps=np.concatenate(gaps) if len(gaps) == len(kept) else None,
+    )
 
 
 def _of_fold(fit: FoldFit, metric: str, known: str | None, y: Array) -> RowValues | None:

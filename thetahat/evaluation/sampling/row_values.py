@@ -12,6 +12,7 @@ rows is var(φ)/m for m rows.
 - R², the root of a mean and all other metrics of scikit-learn: values of the jackknife,
   φᵢ = m·s − (m − 1)·s₍₋ᵢ₎, where s₍₋ᵢ₎ is the score without row i. Where no formula is at hand,
   blocks of rows are left out instead of rows, at most `BLOCKS` for all folds together.
+  Differences of R² use φᵢ = s − m/(m − 1)·(eᵢ² − (1 − s)·(yᵢ − ȳ)²)·m/Σ(y − ȳ)², with the error e.
 - Precision, recall, F₁ and Jaccard's index of two classes: s = Σp/Σq, and φᵢ = s + (pᵢ − s·qᵢ)/q̄.
 """
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
@@ -41,6 +42,8 @@ class RowValues:
     """Whether the rows of a block share one value, so that blocks are the units of sampling."""
     made_of: float = 0.0
     """The largest of the numbers whose differences the values are, which rounded them."""
+    for_gaps: Array | None = None
+    """Values for differences of two models, where others serve these better."""
 
     @property
     def size(self) -> float:
@@ -49,8 +52,15 @@ class RowValues:
 
     def minus(self, other: RowValues) -> RowValues:
         """The differences to the values of another model."""
-        size = max(self.size, other.size)
-        return RowValues(self.values - other.values, self.blocked or other.blocked, size)
+        size, (first, second) = max(self.size, other.size), (self.values, other.values)
+        if self.for_gaps is not None and other.for_gaps is not None:
+            first, second = self.for_gaps, other.for_gaps
+        return RowValues(first - second, self.blocked or other.blocked, size)
+
+    @property
+    def of_gaps(self) -> RowValues:
+        """The values for differences, where they are not the same."""
+        return self if self.for_gaps is None else replace(self, values=self.for_gaps)
 
 
 def row_values(
@@ -66,7 +76,8 @@ def row_values(
     if formula is not None:
         values = formula(answers, y, rows, score)
         if values is not None and np.isfinite(values).all():
-            return RowValues(values)
+            gaps = _r2_for_gaps(answers, y, rows, score) if known == "r2" else None
+            return RowValues(values, for_gaps=gaps)
     if not hasattr(scorer, "_score_func"):  # may use the model and X in any way
         return None
     return _left_out(lambda kept: float(scorer(answers, kept, y[kept])), units, score)
@@ -193,6 +204,18 @@ def _r2(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
         return None  # a model's own score that is not R²
     without = 1 - (squares.sum() - squares) / rest
     return score + (m - 1) * (score - without)
+
+
+def _r2_for_gaps(answers: Any, y: Array, rows: Array, score: float) -> Array:
+    """Values of R² to first order in the errors and in the variance of the targets.
+
+    The values of the jackknife divide by the variance of one row less, which may be small in a fold
+    of few rows. In a difference of two models, most of what that adds cancels in the truth but not
+    in the values. The factor m/(m − 1) makes up for the mean of the targets, which is estimated.
+    """
+    m, truth = y.size, np.asarray(y, dtype=np.float64)
+    squares, strays = _residual(answers, y, rows) ** 2, (truth - truth.mean()) ** 2
+    return score - m / strays.sum() * (squares - (1 - score) * strays) * (m / (m - 1))
 
 
 def _balanced(answers: Any, y: Array, rows: Array, score: float) -> Array | None:

@@ -217,7 +217,8 @@ class _Arena:
         seen, held = self._columns(learner, rows, key)
         if self._parted:
             learner = learner.steps[-1][1]
-        learner.fit(seen, rows.y[train])
+        weights = {} if rows.weights is None else {"sample_weight": rows.weights[train]}
+        learner.fit(seen, rows.y[train], **weights)
         score = float(self._score(learner, held, rows.y[test]))
         if size == self.most:
             found = outputs_of(learner, held, self._classes)

@@ -28,6 +28,8 @@ class TrainingRows:
     groups: Array | None = None
     order: Array | None = None
     """Where later rows are predicted from earlier ones: the time of each row."""
+    weights: Array | None = None
+    """Row weights of the fits."""
 
     def __len__(self) -> int:
         return len(self.y)
@@ -40,7 +42,12 @@ class TrainingRows:
             self.classifier,
             None if self.groups is None else self.groups[rows],
             None if self.order is None else self.order[rows],
+            None if self.weights is None else self.weights[rows],
         )
+
+    def weighted(self) -> dict[str, Array]:
+        """The weights as an argument of ``fit``; nothing without weights."""
+        return {} if self.weights is None else {"sample_weight": self.weights}
 
     def sample(self, size: int, seed: int) -> Array:
         """The numbers of `size` random rows, in ascending order; the classes keep their shares."""

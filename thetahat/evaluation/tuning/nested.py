@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from thetahat.data.resampling import take_rows
-from thetahat.evaluation.cross_fitting import Progress
+from thetahat.evaluation.cross_fitting import OutOfTime, Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate_all
 from thetahat.evaluation.folds import Fold
 from thetahat.evaluation.metrics import scorers_for
@@ -29,7 +29,7 @@ from thetahat.evaluation.tuning.prepared import PreparedColumns
 from thetahat.evaluation.tuning.search_space import Setting, settings_of, space_of
 from thetahat.evaluation.tuning.stack import MOST_MEMBERS, best_members, stacked
 from thetahat.evaluation.tuning.stack import NAME as STACK
-from thetahat.evaluation.tuning.time_plan import Share, plan_times
+from thetahat.evaluation.tuning.time_plan import TimePlan
 from thetahat.evaluation.tuning.tuned import TunedFit, tuned_fit
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
@@ -41,8 +41,9 @@ from thetahat.models.ensemble.combination.stacking_regressor import StackingRegr
 class NestedTuning:
     """Fits models for `cross_fit`: tunes each on the training rows of the fold, within its share.
 
-    After the time limit, models that are left are fitted as they are.
-    `order` is the time of every row if later rows are predicted from earlier ones.
+    Models that cannot be finished within the time limit are left out, if two others can.
+    `order` is the time of every row if later rows are predicted from earlier ones, and `weights`
+    are the row weights of the fits.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class NestedTuning:
         limit: float,
         groups: Array | None = None,
         order: Array | None = None,
+        weights: Array | None = None,
         seed: int = 0,
         n_settings: int = SETTINGS,
     ) -> None:
@@ -65,10 +67,10 @@ class NestedTuning:
                 "models. Give it another name."
             )
         first = next(iter(models.values()))
-        self.rows = TrainingRows(X, np.asarray(y), is_classifier(first), groups, order)
+        self.rows = TrainingRows(X, np.asarray(y), is_classifier(first), groups, order, weights)
         self.folds, self.seed = folds, seed
         self.fits: dict[tuple[str, int], TunedFit] = {}
-        self.stopped, self._deadline = Event(), time.monotonic() + limit
+        self.stopped = Event()
         self._prepared = PreparedColumns()
         random = np.random.default_rng(seed)
         self.settings: dict[str, list[Setting]] = {}
@@ -77,7 +79,7 @@ class NestedTuning:
         scorers = {name: scorers_for(model, scoring, folds, True) for name, model in models.items()}
         self._scorers = {name: next(iter(found.values())) for name, found in scorers.items()}
         self.n_train = max(len(train) for train, _ in folds)
-        self.shares: dict[str, Share] = plan_times(
+        self.plan = TimePlan(
             models,
             {name: len(found) for name, found in self.settings.items()},
             self.rows,
@@ -87,33 +89,61 @@ class NestedTuning:
             limit,
             seed,
         )
-        self.models = {name: models[name] for name in self.shares}
-        """The models, those with the shortest fits first."""
+        self.models = {name: models[name] for name in self.plan.names}
+        """The models, those with the shortest fits first; in the end, those that are finished."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence about the models that declare no values to try; none if all do."""
+        """Models that declare no values to try, and what was done to keep the time limit."""
+        found = []
         fixed = [name for name, model in self.models.items() if not space_of(model)]
-        if not fixed:
-            return ()
-        declare = "it declares" if len(fixed) == 1 else "they declare"
-        names = ", ".join(map(str, fixed))
-        return (f"not tuned, because {declare} no values of parameters to try: {names}",)
+        if fixed:
+            declare = "it declares" if len(fixed) == 1 else "they declare"
+            found.append(
+                f"not tuned, because {declare} no values of parameters to try: {_listed(fixed)}"
+            )
+        return (*found, *self.notes_about_time)
+
+    @property
+    def notes_about_time(self) -> tuple[str, ...]:
+        """The models that are fitted to a part of the rows, and those that are left out."""
+        found = []
+        for name in self.models:
+            sizes = self._sizes(name)
+            if sizes and min(sizes) < min(len(train) for train, _ in self.folds):
+                least, most = min(sizes), max(sizes)
+                size = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+                found.append(
+                    f"{name} is fitted to {size} of {self.n_train:,} training rows, to keep the "
+                    "time limit"
+                )
+        late = [name for name in self.plan.names if name in self.plan.late]
+        if late:
+            found.append(f"left out, because the time limit is too short: {_listed(late)}")
+        return tuple(found)
+
+    def _sizes(self, name: str) -> list[int]:
+        """The numbers of rows of the fits of a model."""
+        return [found.n_rows for (one, _), found in self.fits.items() if one == name]
 
     def fit(self, name: str, number: int) -> Any:
         """A model, tuned and fitted on the training rows of a fold."""
+        share = self.plan.start(name, number)
+        if share is None:
+            raise OutOfTime
         found = tuned_fit(
             self.models[name],
             self.settings[name],
             self.rows.take(self.folds[number][0]),
             self._scorers[name],
-            self.shares[name],
+            share,
             seed=self.seed,
-            stop=lambda: self.stopped.is_set() or time.monotonic() > self._deadline,
+            stop=lambda: self.stopped.is_set() or time.monotonic() > self.plan.deadline,
             prepared=self._prepared,
             place=number,
         )
         self.fits[name, number] = found
+        self.plan.end(name, number, found.n_rows, found.took)
         return found.model
 
     def evaluated(
@@ -139,17 +169,21 @@ class NestedTuning:
                 y,
                 progress=progress,
                 fitter=self.fit,
-                stopped=halted if stopped is not None else None,
+                stopped=halted,
                 **options,
             )
         finally:
             self.stopped.set()  # fits that an interrupt or an error left running end soon
+        interrupted = [name for name in halted if name not in self.plan.late]
+        if interrupted and stopped is None:
+            raise KeyboardInterrupt
         if stopped is not None:
-            stopped += halted
-        reason = self.why_no_stack() if stack and not halted else ""
+            stopped += interrupted
+        self.models = {name: model for name, model in self.models.items() if name not in halted}
+        reason = self.why_no_stack() if stack and not interrupted else ""
         if reason:
             warn(f"compare: {reason}", UserWarning)
-        elif stack and not halted:
+        elif stack and not interrupted:
             kind = StackingClassifier if self.rows.classifier else StackingRegressor
             found |= evaluate_all(
                 {STACK: kind([])},
@@ -199,6 +233,7 @@ class NestedTuning:
             take_rows(self.rows.X, held),
             self.rows.y[held],
             classifier=self.rows.classifier,
+            weights=None if self.rows.weights is None else self.rows.weights[held],
         )
 
     def _members(self, number: int) -> list[str]:
@@ -219,7 +254,13 @@ class NestedTuning:
 
     def _seconds(self, number: int) -> float:
         """Seconds of the searches and fits of the members of a stack."""
-        return sum(self.fits[name, number].seconds for name in self._members(number))
+        return sum(self.fits[name, number].took.clock for name in self._members(number))
+
+    def seconds_of_fit(self, name: str) -> float:
+        """Seconds of the longest fit with a chosen setting, or of the members of a stack."""
+        folds = range(len(self.folds))
+        names = {number: self._members(number) if name == STACK else [name] for number in folds}
+        return max(sum(self.fits[one, k].took.fit_clock for one in names[k]) for k in folds)
 
     def with_models(self, evaluation: Evaluation) -> Evaluation:
         """An evaluation of a tuned model with the fitted model of every fold."""
@@ -242,9 +283,12 @@ class NestedTuning:
         """A model fitted to all rows with the setting that most folds have chosen; or the stack."""
         if name == STACK:
             return self.final_stack()
-        size = self.shares[name].rows
-        rows = self.rows if size is None else self.rows.take(self.rows.sample(size, self.seed))
-        return clone(self.models[name]).set_params(**self.setting(name)).fit(rows.X, rows.y)
+        sizes, whole = self._sizes(name), min(len(train) for train, _ in self.folds)
+        rows = self.rows
+        if max(sizes) < whole:
+            rows = rows.take(rows.sample(max(sizes), self.seed))
+        model = clone(self.models[name]).set_params(**self.setting(name))
+        return model.fit(rows.X, rows.y, **rows.weighted())
 
     def final_stack(self) -> Any:
         """A stack of models fitted to all rows; its weights come from the folds' held-out rows."""
@@ -267,4 +311,9 @@ class NestedTuning:
             take_rows(self.rows.X, held),
             self.rows.y[held],
             classifier=self.rows.classifier,
+            weights=None if self.rows.weights is None else self.rows.weights[held],
         )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(str, names))

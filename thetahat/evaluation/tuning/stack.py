@@ -25,11 +25,12 @@ def stacked(
     y: Array,
     *,
     classifier: bool,
+    weights: Array | None = None,
 ) -> Stacking:
     """Combine fitted members; `outputs` are their out-of-fold outputs for the rows X.
 
     Classes are combined by logistic regression of the probabilities, numbers by least squares with
-    weights that are not negative.
+    weights that are not negative. `weights` are row weights of this fit.
     """
     pairs = list(members.items())
     given = [outputs[name] for name in members]
@@ -38,7 +39,7 @@ def stacked(
         if classifier
         else StackingRegressor(pairs, LinearRegression(positive=True), cv="prefit")
     )
-    stack._fit_to_outputs(X, y, given)
+    stack._fit_to_outputs(X, y, given, weights)
     return stack
 
 

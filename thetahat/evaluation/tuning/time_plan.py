@@ -1,10 +1,13 @@
-"""How a time limit is divided among the models, from the seconds that fits of samples take.
+"""How a time limit is divided among the models, while they are fitted.
 
-Each model is fitted to two samples, which give the times of its fits and predictions as powers of
-the number of rows, t(m) = t₀·m^p with 1 ≤ p ≤ 2. A model gets what it needs if that is less than
-an equal share, and what is left is divided among the others. A model whose fit to many rows takes
-more than its share is fitted to a half, a quarter, ... of the rows. Scores play no part, so that
-nothing is learnt about the held-out rows; every fold of a model gets the same share.
+The time that every model needs is estimated from fits of samples (see `pace`). A model gets what it
+needs if that is less than an equal share of what is left, and the rest is divided among the others.
+A model whose fit to many rows takes more than its share is fitted to a half, a quarter, ... of the
+rows. Shares are computed anew when a fit begins, from the time that is left then, how long the fits
+before it took, and how much longer the clock takes than the computation. So the limit holds on a
+machine that becomes busy, and for models whose fits take longer than estimated. A model that cannot
+be finished in time is left out, if two others can. Scores play no part, so that nothing is learnt
+about the held-out rows.
 
 If the limit is long enough for all, the shares are larger than the needs, and the searches end by
 themselves: then the result does not depend on the speed of the machine.
@@ -13,40 +16,34 @@ themselves: then the result does not depend on the speed of the machine.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import inf, log
+from math import ceil, inf
+from threading import Lock
 from typing import Any
 
-import numpy as np
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-
 from thetahat.evaluation.tuning.halving import rounds_for
-from thetahat.evaluation.tuning.inner_folds import N_FOLDS, TrainingRows
-from thetahat.foundation.many_fits import Failure, map_as_available
+from thetahat.evaluation.tuning.inner_folds import TrainingRows
+from thetahat.evaluation.tuning.pace import paces_of
 from thetahat.foundation.threads import n_threads
 
-WORTH_A_PILOT = 1_000
-"""Rows of the larger sample; smaller tables are fitted as a whole."""
-PILOT = 20
-"""One of so many rows is in the larger sample of a large table."""
-STEP = 3
 USED = 0.75
 """Part of the time limit that is planned for; the rest is for the stack and what takes longer."""
 FOR_FITTING = 0.6
 """Largest part of a share that the fit with the chosen setting may take."""
-PASSES = 2
-"""Predictions of the held-out rows: labels and probabilities."""
 SLACK = 2.0
 """How much longer than estimated a model may take, if that is less than an equal share."""
 NEVER_SAMPLED = 10_000
 """Up to this number of rows, models are fitted to all of them."""
+FADING = 0.5
+"""Weight of earlier fits against the last one in how much longer the clock takes."""
+LEAST_MODELS = 2
+"""Models that are fitted however long they take."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What a model may use on each fold."""
+    """What a model may use on a fold."""
 
     seconds: float = inf
     """For trying settings."""
@@ -57,141 +54,123 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Law:
-    """Seconds as a power of the number of rows."""
+class Took:
+    """Seconds of a search and the fit that followed it."""
 
-    seconds: float
-    rows: int
-    power: float
-
-    @classmethod
-    def of(cls, times: Sequence[float], rows: int) -> Law:
-        """From the seconds of one sample, or of two, the second `STEP` times as large."""
-        power = log(max(times[-1], 1e-6) / max(times[0], 1e-6)) / log(STEP)
-        return cls(times[-1], rows, float(np.clip(power, 1.0, 2.0)))
-
-    def __call__(self, rows: float) -> float:
-        return float(self.seconds * (rows / self.rows) ** self.power)
-
-
-@dataclass(frozen=True)
-class Pace:
-    """The seconds that a model takes to prepare columns, to fit, and to predict as many rows."""
-
-    preparing: Law
-    fitting: Law
-    predicting: Law
-    slower: float = 1.0
-    """How much longer the clock takes."""
-
-    def fit(self, rows: float, held: float) -> float:
-        """Seconds to fit a number of rows, and to predict `held` other rows."""
-        predict = PASSES * held / rows * self.predicting(rows)
-        return self.slower * (self.preparing(rows) + self.fitting(rows) + predict)
-
-    def search(self, rows: float) -> float:
-        """Seconds to try a setting on columns that are prepared already."""
-        train = rows * (N_FOLDS - 1) / N_FOLDS
-        return self.slower * (self.fitting(train) + self.predicting(train) / (N_FOLDS - 1))
-
-
-def plan_times(
-    models: Mapping[str, Any],
-    n_settings: Mapping[str, int],
-    rows: TrainingRows,
-    n_train: int,
-    n_held: int,
-    n_folds: int,
-    limit: float,
-    seed: int,
-) -> dict[str, Share]:
-    """The share of every model, for `n_folds` fits to `n_train` rows each, shortest fits first.
-
-    Every fold predicts `n_held` rows, however few rows its models are fitted to.
-    """
-    began = time.monotonic()
-    paces = _paces(models, rows, seed)
-    left = USED * (limit - (time.monotonic() - began)) * n_threads()
-    needs = {
-        name: n_folds * (pace.fit(n_train, n_held) + _search(pace, n_train, n_settings[name]))
-        for name, pace in paces.items()
-    }
-    ordered = sorted(models, key=lambda name: needs[name])
-    spare = max(SLACK, left / max(sum(needs.values()), 1e-9))
-    shares = {}
-    for place, name in enumerate(ordered):
-        granted = min(needs[name] * spare, max(0.0, left) / (len(ordered) - place))
-        left -= min(granted, needs[name])
-        each = granted / n_folds
-        kept = n_train
-        while kept > NEVER_SAMPLED and paces[name].fit(kept, n_held) > FOR_FITTING * each:
-            kept //= 2
-        last, fit = rounds_for(n_train, 1)[0], paces[name].fit(kept, n_held)
-        of_chosen = last.folds * paces[name].search(last.rows)
-        both = max(0.0, each - fit)
-        seconds = both - of_chosen if fit + of_chosen <= FOR_FITTING * each else both
-        shares[name] = Share(seconds, None if kept == n_train else kept, both)
-    return shares
-
-
-def _search(pace: Pace, n_train: int, n_settings: int) -> float:
-    """Seconds of all rounds of the search, if all settings took as long as the first."""
-    total = 0.0
-    folds_before: dict[int, int] = {}
-    for each in rounds_for(n_train, n_settings):
-        new = each.folds - folds_before.get(each.rows, 0)
-        total += each.settings * new * pace.search(each.rows)
-        folds_before[each.rows] = each.folds
-    return total
-
-
-def _paces(models: Mapping[str, Any], rows: TrainingRows, seed: int) -> dict[str, Pace]:
-    """The pace of every model, from the time of its own thread.
-
-    How much longer the clock takes is measured over all models: a single fit that had to wait for
-    other programs would mislead.
-    """
-    large = min(len(rows), max(WORTH_A_PILOT, len(rows) // PILOT))
-    sizes = [large] if len(rows) <= WORTH_A_PILOT else [large // STEP, large]
-    samples = [rows.take(rows.sample(size, seed)) for size in (sizes[0], *sizes)]
-    found: dict[str, Pace] = {}
-    spent = waited = 0.0
-    for name, times in map_as_available(lambda name: _times(models[name], samples), iter(models)):
-        if isinstance(times, Failure):  # it fails again in its fit, with a better message
-            times = _Times([[1e-3] * 3], 1e-3, 1e-3)
-        spent, waited = spent + times.thread, waited + times.clock
-        prepare, fit, predict = zip(*times.parts, strict=True)
-        found[name] = Pace(Law.of(prepare, large), Law.of(fit, large), Law.of(predict, large))
-    slower = max(1.0, waited / spent)
-    return {name: replace(pace, slower=slower) for name, pace in found.items()}
-
-
-@dataclass(frozen=True)
-class _Times:
-    """Seconds of the fits of a model to samples."""
-
-    parts: list[list[float]]
-    """For each sample, the seconds to prepare the columns, to fit and to predict."""
     thread: float
     clock: float
+    fit: float
+    """Of the fit alone, by the clock of its thread."""
+    fit_clock: float = 0.0
 
 
-def _times(model: Any, samples: list[TrainingRows]) -> _Times:
-    """Seconds for each sample after the first, which may load modules and is not counted."""
-    parts: list[list[float]] = []
-    began = begun = 0.0
-    for place, sample in enumerate(samples):
-        if place == 1:
-            began, begun = time.thread_time(), time.perf_counter()
-        learner, X, seconds = clone(model), sample.X, [time.thread_time()]
-        if hasattr(learner, "steps") and len(learner.steps) > 1:
-            X = Pipeline(learner.steps[:-1]).fit_transform(X, sample.y)
-            learner = learner.steps[-1][1]
-        seconds.append(time.thread_time())
-        learner.fit(X, sample.y)
-        seconds.append(time.thread_time())
-        learner.predict(X)
-        seconds.append(time.thread_time())
-        parts.append(np.diff(seconds).tolist())
-    thread = max(1e-6, time.thread_time() - began)
-    return _Times(parts[1:], thread, time.perf_counter() - begun)
+class TimePlan:
+    """Shares for `n_folds` fits of every model to `n_train` rows each.
+
+    Every fold predicts `n_held` rows, however few rows its models are fitted to. `names` are the
+    models with the shortest fits first.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, Any],
+        n_settings: Mapping[str, int],
+        rows: TrainingRows,
+        n_train: int,
+        n_held: int,
+        n_folds: int,
+        limit: float,
+        seed: int,
+    ) -> None:
+        self.deadline = time.monotonic() + limit
+        self._settings, self._n_train, self._n_held = n_settings, n_train, n_held
+        self._paces, self._spent, self._waited = paces_of(models, rows, seed)
+        self._n_folds, self._folds = n_folds, dict.fromkeys(models, n_folds)
+        self._rows = dict.fromkeys(models, n_train)
+        self._until: dict[tuple[str, int], float] = {}
+        """When the fits that are running should end."""
+        self._lock = Lock()
+        self.late: set[str] = set()
+        """Models that could not be finished in time."""
+        self.names = sorted(models, key=self._need)
+
+    @property
+    def slower(self) -> float:
+        """How much longer the clock takes than the computation."""
+        return max(1.0, self._waited / self._spent)
+
+    def start(self, name: str, fold: int) -> Share | None:
+        """The share of a fit that begins now; None if the model cannot be finished in time."""
+        with self._lock:
+            now = time.monotonic()
+            if name in self.late or not self._worth_starting(name, now):
+                self._folds[name] = 0
+                self.late.add(name)
+                return None
+            share, expected = self._share(name, now)
+            self._folds[name] -= 1
+            self._until[name, fold] = now + expected
+            return share
+
+    def end(self, name: str, fold: int, rows: int, took: Took) -> None:
+        """Learn from a fit to a number of rows that has ended."""
+        with self._lock:
+            self._until.pop((name, fold), None)
+            self._spent = FADING * self._spent + max(took.thread, 1e-6)
+            self._waited = FADING * self._waited + took.clock
+            pace = self._paces[name]
+            longer = (took.fit - pace.preparing(rows)) / max(pace.fitting(rows), 1e-6)
+            self._paces[name] = replace(pace, longer=max(longer, pace.longer))
+
+    def _need(self, name: str) -> float:
+        """Seconds that the remaining folds of a model take."""
+        pace = self._paces[name]
+        each = pace.fit(self._n_train, self._n_held)
+        each += pace.whole_search(self._n_train, self._settings[name])
+        return self.slower * each * self._folds[name]
+
+    def _worth_starting(self, name: str, now: float) -> bool:
+        """Whether the fits of a model to few rows end in time, or must be made anyway.
+
+        The models whose fits to few rows take the least come first: what they need together must
+        not be longer than what is left.
+        """
+        begun = {one for one, folds in self._folds.items() if folds < self._n_folds}
+        if len(begun - self.late - {name}) < LEAST_MODELS:
+            return True
+        rows, left = min(self._n_train, NEVER_SAMPLED), self.deadline - now
+        least = {
+            one: self.slower * folds * self._paces[one].fit(rows, self._n_held)
+            for one, folds in self._folds.items()
+        }
+        before = sum(seconds for seconds in least.values() if seconds <= least[name])
+        rounds = ceil(self._folds[name] / n_threads()) / self._folds[name]
+        return max(least[name] * rounds, before / n_threads()) <= left
+
+    def _share(self, name: str, now: float) -> tuple[Share, float]:
+        """The share of a model on the fold that begins now, and how long that may take."""
+        running = sum(max(0.0, min(end, self.deadline) - now) for end in self._until.values())
+        left = max(0.0, USED * (self.deadline - now) * n_threads() - running)
+        needs = {one: self._need(one) for one, folds in self._folds.items() if folds}
+        spare = max(SLACK, left / max(sum(needs.values()), 1e-9))
+        ordered = sorted(needs, key=lambda one: needs[one])
+        granted = 0.0
+        for place, one in enumerate(ordered):
+            granted = min(needs[one] * spare, left / (len(ordered) - place))
+            if one == name:
+                break
+            left -= min(granted, needs[one])
+        each, pace = granted / self._folds[name], self._paces[name]
+        kept = self._rows[name]
+        while kept > NEVER_SAMPLED and self.slower * pace.fit(kept, self._n_held) > (
+            FOR_FITTING * each
+        ):
+            kept //= 2
+        self._rows[name] = kept
+        last, fit = rounds_for(self._n_train, 1)[0], self.slower * pace.fit(kept, self._n_held)
+        of_chosen = self.slower * last.folds * pace.search(last.rows)
+        both = max(0.0, each - fit)
+        seconds = both - of_chosen if fit + of_chosen <= FOR_FITTING * each else both
+        rows = None if kept == self._n_train else kept
+        search = self.slower * pace.whole_search(self._n_train, self._settings[name])
+        return Share(seconds, rows, both), fit + min(both, search)

@@ -14,7 +14,7 @@ from thetahat.evaluation.tuning.halving import Halved, Stop, halve, until
 from thetahat.evaluation.tuning.inner_folds import TrainingRows
 from thetahat.evaluation.tuning.prepared import PreparedColumns
 from thetahat.evaluation.tuning.search_space import Setting
-from thetahat.evaluation.tuning.time_plan import Share
+from thetahat.evaluation.tuning.time_plan import Share, Took
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class TunedFit:
     search: Halved
     n_rows: int
     """Number of rows of the fit."""
-    seconds: float
+    took: Took
     """Seconds of the search and the fit."""
 
     @property
@@ -49,10 +49,11 @@ def tuned_fit(
 
     `prepared` and `place` as in `halve`.
     """
-    begun = time.monotonic()
-    ended: Stop = until(begun + share.seconds, stop)
+    begun, begun_here = time.monotonic(), time.thread_time()
+    enough: Stop = until(begun + share.seconds, stop)
     # Scorers of scikit-learn need predictions only; others may look at the rows.
     whole = not (hasattr(scorer, "_score_func") or scorer is accuracy_scorer)
+    whole = whole or rows.weights is not None  # which a pipeline passes on to its steps
     last = until(begun + share.for_last_round, stop)
     found = halve(
         model,
@@ -60,12 +61,17 @@ def tuned_fit(
         settings,
         scorer,
         seed=seed,
-        stop=ended,
+        stop=enough,
         last=last,
         whole=whole,
         prepared=prepared,
         place=place,
     )
     used = rows if share.rows is None else rows.take(rows.sample(share.rows, seed))
-    fitted = clone(model).set_params(**found.chosen.setting).fit(used.X, used.y)
-    return TunedFit(fitted, found, len(used), time.monotonic() - begun)
+    searched, clock = time.thread_time(), time.monotonic()
+    fitted = clone(model).set_params(**found.chosen.setting)
+    fitted.fit(used.X, used.y, **used.weighted())
+    ended = time.thread_time()
+    now = time.monotonic()
+    took = Took(ended - begun_here, now - begun, ended - searched, now - clock)
+    return TunedFit(fitted, found, len(used), took)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections import Counter
 from math import isfinite
 from typing import Any
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from thetahat.interfaces.threshold import decide, rule_of
     from thetahat.interfaces.trial import try_models
 
-    console = Console(quiet=arguments.quiet)
+    begun, console = time.monotonic(), Console(quiet=arguments.quiet)
     if arguments.report:
         files = {arguments.data: "the table", arguments.test: "the table of --test"}
         options.require_output(arguments.report, files)
@@ -72,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         order=options.order_asked_for(arguments),
         test=further_rows(problem, arguments),
         time_limit=seconds,
+        begun=begun,
         thresholds=rule is not None,
     )
     code = options.INTERRUPTED if trial.unfinished else 0

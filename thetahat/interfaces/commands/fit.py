@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _errors(model: Any, trial: Any, chosen: str) -> dict[str, Any]:
     """The errors on held-out rows, from which predict --interval makes intervals and sets."""
-    from thetahat.evaluation.conformal import calibrated
+    from thetahat.evaluation.conformal_prediction.calibration import calibrated
     from thetahat.foundation.errors import CapabilityError
 
     try:

@@ -46,7 +46,7 @@ def write_report(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         console.say(f"explaining {trial.best}")
-        fits, best = trial.held.fits, trial.fitted(trial.best)
+        fits, best = trial.held.fits, trial.shown_model
         classes = np.unique(problem.y) if problem.task == "classification" else None
         held = held_out(fits, problem.X, problem.y, classes)
         found = quality(held, decision)
@@ -79,6 +79,7 @@ def page(
             _quality(trial, found, top),
             f"<h2>Columns that matter to {escape(trial.best)}</h2>",
             columns_section(explained, trial.metric),
+            quiet(trial.shown_words) if trial.shown_words else "",
             _data(trial),
             _again(trial),
         ]

@@ -41,6 +41,7 @@ class KNeighborsClassifier(NeighborsClassifier, KNearest):
     _ranges: ClassVar[dict[str, Range]] = {**KNearest._ranges, **NeighborsClassifier._ranges}
     _everyday = "nearest neighbours"
     _search_space = SPACE_OF_NEIGHBORS
+    _predicts_most_probable: ClassVar[bool] = True
 
     n_neighbors: int = 5
     _: KW_ONLY

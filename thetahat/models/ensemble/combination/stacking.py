@@ -117,7 +117,9 @@ class Stacking(TransformerMixin, NamedMembers):
             self._default_final() if self.final_estimator is None else self.final_estimator
         )
 
-    def _fit_to_outputs(self, X: Any, y: Any, outputs: list[Array]) -> Any:
+    def _fit_to_outputs(
+        self, X: Any, y: Any, outputs: list[Array], sample_weight: Array | None = None
+    ) -> Any:
         """Fit the final estimator to known outputs for these rows; the members are fitted.
 
         For outputs that are out of fold although the members have seen all rows.
@@ -127,7 +129,9 @@ class Stacking(TransformerMixin, NamedMembers):
         targets = self._targets(y, n_rows)
         self._remember_columns(X)
         self._take_fitted(self._active())
-        self.final_estimator_ = self._unfitted_final().fit(self._joined(X, outputs), targets)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        joined = self._joined(X, outputs)
+        self.final_estimator_ = self._unfitted_final().fit(joined, targets, **weights)
         return self
 
     def _outputs_of_fitted(self, active: list[tuple[str, Any]], X: Any) -> list[Array]:
