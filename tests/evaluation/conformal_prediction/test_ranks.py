@@ -111,7 +111,7 @@ def test_every_group_has_the_same_weight():
         inside = ((low <= y) & (y <= high)).astype(float)
         per_group = np.bincount(groups, weights=inside) / np.bincount(groups)
         covered.append(per_group.mean())
-    assert abs(np.mean(covered) - 0.9) < 0.02  # with rows of equal weight, 62%
+    assert abs(np.mean(covered) - 0.9) < 0.02
 
 
 def test_stored_weights_must_belong_to_the_scores():

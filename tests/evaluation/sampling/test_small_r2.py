@@ -18,7 +18,6 @@ class FirstColumn(RegressorMixin, BaseEstimator):
 
 
 def test_a_perfect_model_is_told_from_the_mean_on_thirty_rows():
-    """With values of the jackknife, in 22 of 60 tables."""
     random = np.random.default_rng(0)
     models = {"perfect": FirstColumn(), "mean": th.ConstantRegressor()}
     told = 0
