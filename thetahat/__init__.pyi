@@ -61,6 +61,7 @@ from thetahat.models.cluster.density.dbscan import DBSCAN as DBSCAN
 from thetahat.models.cluster.density.hdbscan import HDBSCAN as HDBSCAN
 from thetahat.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
 from thetahat.models.cluster.hierarchy.divisive import DivisiveClustering as DivisiveClustering
+from thetahat.models.cluster.hierarchy.feature_agglomeration import FeatureAgglomeration as FeatureAgglomeration
 from thetahat.models.cluster.k_means import KMeans as KMeans
 from thetahat.models.cluster.mini_batch_k_means import MiniBatchKMeans as MiniBatchKMeans
 from thetahat.models.cluster.soft_k_means import SoftKMeans as SoftKMeans
@@ -81,6 +82,7 @@ from thetahat.models.decomposition.cross.cca import CCA as CCA
 from thetahat.models.decomposition.cross.pls_canonical import PLSCanonical as PLSCanonical
 from thetahat.models.decomposition.cross.pls_classifier import PLSClassifier as PLSClassifier
 from thetahat.models.decomposition.cross.pls_regression import PLSRegression as PLSRegression
+from thetahat.models.decomposition.cross.pls_svd import PLSSVD as PLSSVD
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
 from thetahat.models.decomposition.factors.fast_ica import FastICA as FastICA
@@ -324,6 +326,7 @@ __all__ = [
     "ExtraTreesRegressor",
     "FactorAnalysis",
     "FastICA",
+    "FeatureAgglomeration",
     "FeatureMap",
     "GammaRegressor",
     "GaussianMixture",
@@ -410,6 +413,7 @@ __all__ = [
     "PLSCanonical",
     "PLSClassifier",
     "PLSRegression",
+    "PLSSVD",
     "PairwiseMetricLearner",
     "Perceptron",
     "PoissonRegressor",

@@ -71,6 +71,7 @@ _BY_MODULE = {
     "thetahat.models.cluster.density.dbscan": ("DBSCAN",),
     "thetahat.models.cluster.density.hdbscan": ("HDBSCAN",),
     "thetahat.models.cluster.hierarchy.agglomerative": ("AgglomerativeClustering",),
+    "thetahat.models.cluster.hierarchy.feature_agglomeration": ("FeatureAgglomeration",),
     "thetahat.models.cluster.hierarchy.divisive": ("DivisiveClustering",),
     "thetahat.models.cluster.k_means": ("KMeans",),
     "thetahat.models.cluster.mini_batch_k_means": ("MiniBatchKMeans",),
@@ -90,6 +91,7 @@ _BY_MODULE = {
     "thetahat.models.decomposition.cross.pls_canonical": ("PLSCanonical",),
     "thetahat.models.decomposition.cross.pls_classifier": ("PLSClassifier",),
     "thetahat.models.decomposition.cross.pls_regression": ("PLSRegression",),
+    "thetahat.models.decomposition.cross.pls_svd": ("PLSSVD",),
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),
     "thetahat.models.decomposition.mini_batch_dictionary_learning": (
         "MiniBatchDictionaryLearning",
