@@ -184,11 +184,14 @@ from thetahat.models.linear.sparse.best_subset import BestSubset as BestSubset
 from thetahat.models.linear.sparse.elastic_net import ElasticNet as ElasticNet
 from thetahat.models.linear.sparse.elastic_net_cv import ElasticNetCV as ElasticNetCV
 from thetahat.models.linear.sparse.lars import Lars as Lars
+from thetahat.models.linear.sparse.lars_cv import LarsCV as LarsCV
+from thetahat.models.linear.sparse.lars_cv import LassoLarsCV as LassoLarsCV
 from thetahat.models.linear.sparse.lars_path import lars_path as lars_path
 from thetahat.models.linear.sparse.lars_path import lars_path_gram as lars_path_gram
 from thetahat.models.linear.sparse.lasso import Lasso as Lasso
 from thetahat.models.linear.sparse.lasso_cv import LassoCV as LassoCV
 from thetahat.models.linear.sparse.lasso_lars import LassoLars as LassoLars
+from thetahat.models.linear.sparse.lasso_lars_ic import LassoLarsIC as LassoLarsIC
 from thetahat.models.linear.sparse.lasso_path import enet_path as enet_path
 from thetahat.models.linear.sparse.lasso_path import lasso_path as lasso_path
 from thetahat.models.linear.sparse.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
@@ -364,9 +367,12 @@ __all__ = [
     "KernelRidgeCV",
     "LaplacianSVM",
     "Lars",
+    "LarsCV",
     "Lasso",
     "LassoCV",
     "LassoLars",
+    "LassoLarsCV",
+    "LassoLarsIC",
     "LatentDirichletAllocation",
     "LedoitWolf",
     "LinearCombination",

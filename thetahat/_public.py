@@ -202,8 +202,10 @@ _BY_MODULE = {
     "thetahat.models.linear.generalized.logistic_regression": ("LogisticRegression",),
     "thetahat.models.linear.generalized.logistic_regression_cv": ("LogisticRegressionCV",),
     "thetahat.models.linear.sparse.lars": ("Lars",),
+    "thetahat.models.linear.sparse.lars_cv": ("LarsCV", "LassoLarsCV"),
     "thetahat.models.linear.sparse.lars_path": ("lars_path", "lars_path_gram"),
     "thetahat.models.linear.sparse.lasso_lars": ("LassoLars",),
+    "thetahat.models.linear.sparse.lasso_lars_ic": ("LassoLarsIC",),
     "thetahat.models.linear.sparse.multi_task": ("MultiTaskElasticNet", "MultiTaskLasso"),
     "thetahat.models.linear.sparse.orthogonal_matching_pursuit": ("OrthogonalMatchingPursuit",),
     "thetahat.models.linear.sparse.orthogonal_matching_pursuit_cv": (
