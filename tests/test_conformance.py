@@ -466,8 +466,15 @@ def test_densities_in_pipelines_and_searches(name):
 )
 def test_transformers_in_pipelines(name):
     pipeline, rows = make_pipeline(MinMaxScaler(), clone(ESTIMATORS[name])), few(ESTIMATORS[name])
-    y = few(ESTIMATORS[name], targets(ESTIMATORS[name])) if takes_labels(ESTIMATORS[name]) else None
-    assert pipeline.fit_transform(rows, y).shape[0] == len(rows)
+    y = few(ESTIMATORS[name], targets(ESTIMATORS[name])) if needs_y(ESTIMATORS[name]) else None
+    found = pipeline.fit_transform(rows, y)
+    # Scores of X come as a pair with those of y.
+    assert (found[0] if isinstance(found, tuple) else found).shape[0] == len(rows)
+
+
+def needs_y(model):
+    """Whether a transformer is fitted to labels or to a second table."""
+    return takes_labels(model) or get_tags(model).target_tags.required
 
 
 def preparation(model):
@@ -530,7 +537,7 @@ def test_set_output(name):
 
     model = clone(ESTIMATORS[name])
     frame = pandas.DataFrame(few(model), columns=[f"c{j}" for j in range(D)])
-    y = (few(model, targets(model)),) if name in PREDICTORS or takes_labels(model) else ()
+    y = (few(model, targets(model)),) if name in PREDICTORS or needs_y(model) else ()
     for kind, table in (("pandas", pandas.DataFrame), ("polars", polars.DataFrame)):
         found = model.set_output(transform=kind).fit_transform(frame, *y)
         # Scores of X come as a pair with those of y.

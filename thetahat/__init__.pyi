@@ -61,6 +61,7 @@ from thetahat.models.cluster.density.dbscan import DBSCAN as DBSCAN
 from thetahat.models.cluster.density.hdbscan import HDBSCAN as HDBSCAN
 from thetahat.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
 from thetahat.models.cluster.hierarchy.divisive import DivisiveClustering as DivisiveClustering
+from thetahat.models.cluster.hierarchy.feature_agglomeration import FeatureAgglomeration as FeatureAgglomeration
 from thetahat.models.cluster.k_means import KMeans as KMeans
 from thetahat.models.cluster.mini_batch_k_means import MiniBatchKMeans as MiniBatchKMeans
 from thetahat.models.cluster.soft_k_means import SoftKMeans as SoftKMeans
@@ -81,6 +82,7 @@ from thetahat.models.decomposition.cross.cca import CCA as CCA
 from thetahat.models.decomposition.cross.pls_canonical import PLSCanonical as PLSCanonical
 from thetahat.models.decomposition.cross.pls_classifier import PLSClassifier as PLSClassifier
 from thetahat.models.decomposition.cross.pls_regression import PLSRegression as PLSRegression
+from thetahat.models.decomposition.cross.pls_svd import PLSSVD as PLSSVD
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
 from thetahat.models.decomposition.factors.factor_analysis import FactorAnalysis as FactorAnalysis
 from thetahat.models.decomposition.factors.fast_ica import FastICA as FastICA
@@ -182,11 +184,14 @@ from thetahat.models.linear.sparse.best_subset import BestSubset as BestSubset
 from thetahat.models.linear.sparse.elastic_net import ElasticNet as ElasticNet
 from thetahat.models.linear.sparse.elastic_net_cv import ElasticNetCV as ElasticNetCV
 from thetahat.models.linear.sparse.lars import Lars as Lars
+from thetahat.models.linear.sparse.lars_cv import LarsCV as LarsCV
+from thetahat.models.linear.sparse.lars_cv import LassoLarsCV as LassoLarsCV
 from thetahat.models.linear.sparse.lars_path import lars_path as lars_path
 from thetahat.models.linear.sparse.lars_path import lars_path_gram as lars_path_gram
 from thetahat.models.linear.sparse.lasso import Lasso as Lasso
 from thetahat.models.linear.sparse.lasso_cv import LassoCV as LassoCV
 from thetahat.models.linear.sparse.lasso_lars import LassoLars as LassoLars
+from thetahat.models.linear.sparse.lasso_lars_ic import LassoLarsIC as LassoLarsIC
 from thetahat.models.linear.sparse.lasso_path import enet_path as enet_path
 from thetahat.models.linear.sparse.lasso_path import lasso_path as lasso_path
 from thetahat.models.linear.sparse.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
@@ -324,6 +329,7 @@ __all__ = [
     "ExtraTreesRegressor",
     "FactorAnalysis",
     "FastICA",
+    "FeatureAgglomeration",
     "FeatureMap",
     "GammaRegressor",
     "GaussianMixture",
@@ -361,9 +367,12 @@ __all__ = [
     "KernelRidgeCV",
     "LaplacianSVM",
     "Lars",
+    "LarsCV",
     "Lasso",
     "LassoCV",
     "LassoLars",
+    "LassoLarsCV",
+    "LassoLarsIC",
     "LatentDirichletAllocation",
     "LedoitWolf",
     "LinearCombination",
@@ -410,6 +419,7 @@ __all__ = [
     "PLSCanonical",
     "PLSClassifier",
     "PLSRegression",
+    "PLSSVD",
     "PairwiseMetricLearner",
     "Perceptron",
     "PoissonRegressor",

@@ -71,6 +71,7 @@ _BY_MODULE = {
     "thetahat.models.cluster.density.dbscan": ("DBSCAN",),
     "thetahat.models.cluster.density.hdbscan": ("HDBSCAN",),
     "thetahat.models.cluster.hierarchy.agglomerative": ("AgglomerativeClustering",),
+    "thetahat.models.cluster.hierarchy.feature_agglomeration": ("FeatureAgglomeration",),
     "thetahat.models.cluster.hierarchy.divisive": ("DivisiveClustering",),
     "thetahat.models.cluster.k_means": ("KMeans",),
     "thetahat.models.cluster.mini_batch_k_means": ("MiniBatchKMeans",),
@@ -90,6 +91,7 @@ _BY_MODULE = {
     "thetahat.models.decomposition.cross.pls_canonical": ("PLSCanonical",),
     "thetahat.models.decomposition.cross.pls_classifier": ("PLSClassifier",),
     "thetahat.models.decomposition.cross.pls_regression": ("PLSRegression",),
+    "thetahat.models.decomposition.cross.pls_svd": ("PLSSVD",),
     "thetahat.models.decomposition.dictionary_learning": ("DictionaryLearning",),
     "thetahat.models.decomposition.mini_batch_dictionary_learning": (
         "MiniBatchDictionaryLearning",
@@ -200,8 +202,10 @@ _BY_MODULE = {
     "thetahat.models.linear.generalized.logistic_regression": ("LogisticRegression",),
     "thetahat.models.linear.generalized.logistic_regression_cv": ("LogisticRegressionCV",),
     "thetahat.models.linear.sparse.lars": ("Lars",),
+    "thetahat.models.linear.sparse.lars_cv": ("LarsCV", "LassoLarsCV"),
     "thetahat.models.linear.sparse.lars_path": ("lars_path", "lars_path_gram"),
     "thetahat.models.linear.sparse.lasso_lars": ("LassoLars",),
+    "thetahat.models.linear.sparse.lasso_lars_ic": ("LassoLarsIC",),
     "thetahat.models.linear.sparse.multi_task": ("MultiTaskElasticNet", "MultiTaskLasso"),
     "thetahat.models.linear.sparse.orthogonal_matching_pursuit": ("OrthogonalMatchingPursuit",),
     "thetahat.models.linear.sparse.orthogonal_matching_pursuit_cv": (

@@ -110,7 +110,7 @@ def test_penalties_of_lasso_are_those_in_memory(frame, path, name, cv):
 
 
 def test_lasso_cv_from_files_needs_few_columns(path, monkeypatch):
-    monkeypatch.setattr("thetahat.objective.lasso.l1_folds.WIDEST_GRAM", 1)
+    monkeypatch.setattr("thetahat.objective.lasso.fold_rows.WIDEST_GRAM", 1)
     source = th.scan(path, target="y", features=list("abcd"))
     with pytest.raises(CapabilityError, match=r"source\.arrays"):
         th.LassoCV(cv=3, alphas=5).fit(source)

@@ -12,7 +12,7 @@ import sklearn
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import DataError, ParameterError
 
 
 class RoutesToFolds:
@@ -72,3 +72,15 @@ def splits_of(
             f"{who}: cv={cv!r:.80} gives no folds ({failure}). Use a number of folds between 2 and "
             "the number of rows, a splitter, or an iterable of (train, test) row numbers."
         ) from failure
+
+
+def require_weight_in_every_fold(weight: Any, folds: Any, who: str) -> None:
+    """Raise a `DataError` if all training rows or all held-out rows of a fold have weight zero."""
+    if weight is None:
+        return
+    for number, fold in enumerate(folds):
+        if any(not weight[rows].any() for rows in fold):
+            raise DataError(
+                f"{who}: in fold {number} all training rows or all held-out rows have weight zero. "
+                "Drop rows of weight zero, or shuffle the folds: cv=KFold(5, shuffle=True)."
+            )

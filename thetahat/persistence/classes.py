@@ -72,6 +72,9 @@ STEPS = {
 """Steps and models of scikit-learn whose fitted state is numbers, text and other steps, and which
 compute with NumPy alone: no compiled code of theirs walks over arrays from a file."""
 
+NUMPY_FUNCTIONS = ("asarray", "mean", "median", "max", "min", "sum")
+"""Functions of NumPy that every file may use, beside its universal functions."""
+
 FUNCTIONS = {
     "sklearn.feature_selection": ("chi2", "f_classif", "f_regression"),
     "sklearn.metrics.pairwise": (
@@ -114,12 +117,17 @@ def class_named(name: str, *, refuse: bool = True) -> type | None:
     return None
 
 
+def numpy_function(value: Any) -> str | None:
+    """The name of one of NumPy's functions that every file may use, or None."""
+    return next((name for name in NUMPY_FUNCTIONS if value is getattr(np, name)), None)
+
+
 def function_name(function: Any) -> str:
     """The name of a function in model files: its identity, or else module and name."""
     if isinstance(function, np.ufunc):
         return f"numpy:{function.__name__}"
-    if function is np.asarray:
-        return "numpy:asarray"
+    if (of_numpy := numpy_function(function)) is not None:
+        return f"numpy:{of_numpy}"
     if isinstance(function, FunctionType) and (known := identity_of(function)) is not None:
         return known
     return f"{_public_module(function)}:{getattr(function, '__qualname__', repr(function))}"
@@ -130,7 +138,7 @@ def function_named(name: str) -> Any:
     module, _, own = name.partition(":")
     if module == "numpy":
         found = getattr(np, own, None)
-        return found if isinstance(found, np.ufunc) or own == "asarray" else None
+        return found if isinstance(found, np.ufunc) or own in NUMPY_FUNCTIONS else None
     if module in FUNCTIONS:
         return _member(module, own) if own in FUNCTIONS[module] else None
     return identified_function(name)

@@ -35,7 +35,7 @@ from thetahat.data.arrays import is_device_array
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.names import converted, is_scikit_learns
-from thetahat.persistence.classes import function_name, name_of
+from thetahat.persistence.classes import function_name, name_of, numpy_function
 
 Plain = Any
 """Values that JSON can represent."""
@@ -109,7 +109,8 @@ class Encoder:
             return {"generator": self.encode(value.bit_generator.state, where)}
         if hasattr(value, "tocsr") and hasattr(value, "nnz"):
             return self._sparse(value, where)
-        if isinstance(value, FunctionType | BuiltinFunctionType | np.ufunc) or value is np.asarray:
+        functions = FunctionType | BuiltinFunctionType | np.ufunc
+        if isinstance(value, functions) or numpy_function(value) is not None:
             return {"function": function_name(value)}
         if is_scikit_learns(value) and (twin := converted(value)) is not None:
             return self.encode(twin, where)

@@ -56,3 +56,11 @@ right.set_ylabel("first score of the lower half")
 right.set_title(f"correlation {held_out[0]:.2f} of held-out rows")
 right.legend()
 plt.show()
+
+# %%
+# `PLSSVD` finds all pairs of one singular value decomposition. Their covariances are those of
+# the training rows, and only scores of the same pair are related.
+
+model = th.PLSSVD(n_components=3).fit(upper[train], lower[train])
+T, U = model.transform(upper[train], lower[train])
+print(np.round(T.T @ U / (len(train) - 1), 3) + 0.0)

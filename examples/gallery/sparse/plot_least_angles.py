@@ -34,3 +34,23 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     ax.set(xlabel="sum of absolute coefficients", title=name)
 axes[0].set_ylabel("coefficient")
 plt.show()
+
+# %%
+# Where should the path end? Cross-validation compares the nodes of the paths of all folds, and an
+# information criterion needs one path only.
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+for model in (th.LarsCV(), th.LassoLarsCV()):
+    model.fit(X, y)
+    name = type(model).__name__
+    print(f"{name}: alpha = {model.alpha_:.3f}, {np.count_nonzero(model.coef_)} columns.")
+    left.semilogx(model.cv_alphas_[1:], model.mse_path_.mean(axis=1)[1:], label=name)
+left.set(xlabel="alpha", ylabel="held-out mean squared error")
+left.legend()
+for criterion in ("aic", "bic"):
+    model = th.LassoLarsIC(criterion).fit(X, y)
+    print(f"{criterion}: alpha = {model.alpha_:.3f}, {np.count_nonzero(model.coef_)} columns.")
+    right.plot(model.alphas_[3:], model.criterion_[3:], ".-", label=criterion)
+right.set(xlabel="alpha", ylabel="criterion")
+right.legend()
+plt.show()

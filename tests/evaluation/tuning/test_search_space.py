@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone, is_classifier
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -11,6 +12,11 @@ from thetahat.catalog import estimators
 from thetahat.evaluation.tuning.search_space import settings_of, space_of
 from thetahat.evaluation.tuning.time_limit import seconds_of
 from thetahat.foundation.errors import ParameterError
+
+BOOSTING = {
+    *("learning_rate", "n_estimators", "max_depth"),
+    *("min_samples_leaf", "subsample", "max_features"),
+}
 
 
 @pytest.mark.parametrize(
@@ -70,6 +76,29 @@ def test_declared_spaces_name_parameters(name):
 )
 def test_penalised_linear_models_declare_a_space(name, parameters):
     assert set(space_of(getattr(th, name)())) == parameters
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("SVC", {"C", "gamma"}),
+        ("SVR", {"C", "gamma", "epsilon"}),
+        ("KernelRidge", {"alpha", "kernel", "gamma"}),
+        ("DecisionTreeClassifier", {"max_depth", "min_samples_leaf", "criterion"}),
+        ("DecisionTreeRegressor", {"max_depth", "min_samples_leaf"}),
+        ("GradientBoostingClassifier", BOOSTING),
+        ("GradientBoostingRegressor", BOOSTING),
+    ],
+)
+def test_kernel_machines_and_trees_declare_a_space_whose_values_can_be_fitted(name, parameters):
+    model = getattr(th, name)()
+    space = space_of(model)
+    assert set(space) == parameters
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] > 0 if is_classifier(model) else X[:, 0]
+    for parameter, values in space.items():
+        for value in values:
+            clone(model).set_params(**{parameter: value}).fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["RidgeCV", "LassoCV", "ElasticNetCV", "Perceptron"])

@@ -166,6 +166,11 @@ class KernelRidge(KernelRegressor):
     coef0: Any = 1
     kernel_params: Any = None
 
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "alpha": (1e-3, 0.01, 0.1, 1.0, 10.0),
+        "kernel": ("linear", "rbf", "laplacian"),
+        "gamma": (None, 0.003, 0.01, 0.03, 0.1, 0.3),
+    }
     _ranges: ClassVar[dict[str, Range]] = NamedKernel._ranges | {
         "alpha": at_least(0) | non_negative_array
     }

@@ -102,3 +102,9 @@ class DecisionTreeClassifier(ClassificationTree):
     >>> tree.get_depth(), tree.get_n_leaves()
     (2, 4)
     """
+
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "max_depth": (None, 3, 5, 8, 12),
+        "min_samples_leaf": (1, 2, 5, 10, 20, 50),
+        "criterion": ("gini", "entropy"),
+    }

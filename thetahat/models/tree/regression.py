@@ -79,3 +79,8 @@ class DecisionTreeRegressor(RegressionTree):
     >>> tree.tree_.threshold[0], tree.predict([[0], [5]])
     (np.float64(3.5), array([4.33333333, 0.        ]))
     """
+
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "max_depth": (None, 3, 5, 8, 12),
+        "min_samples_leaf": (1, 2, 5, 10, 20, 50),
+    }

@@ -12,32 +12,26 @@ Otherwise each fold's columns are read where they are, and its held-out rows are
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.row_subset import some_rows
-from thetahat.data.source import Source
-from thetahat.data.summaries.moments import Moments, moments, provisional_frame, summarise_moments
-from thetahat.foundation.errors import CapabilityError
+from thetahat.data.summaries.moments import Moments
 from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.coordinate.column_designs import FEW_NUMBERS
-from thetahat.objective.lasso.l1_least_squares import WIDEST_GRAM, L1Rows
+from thetahat.objective.lasso.fold_rows import FoldRows
+from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import Path, path
-
-Fold = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
-class FoldErrors:
+class FoldErrors(FoldRows):
     """How to work out the errors: the rows, their folds, and the options of every path."""
 
-    source: Source
-    folds: list[Fold]
     intercept: bool
     positive: bool
     tol: float
@@ -47,15 +41,10 @@ class FoldErrors:
 
     def all_rows(self) -> L1Rows:
         """All rows: their moments are those of the folds, merged, where folds cut the rows."""
-        if not self._has_few_columns and not isinstance(self.source, InMemory):
-            raise CapabilityError(
-                f"Cross-validation on rows that are read block by block needs fewer columns than "
-                f"rows, and at most {WIDEST_GRAM}, but there are {self.source.n_features}. Load "
-                "the rows with X, y, sample_weight = source.arrays(), or use Lasso."
-            )
-        if self._has_few_columns and self._cuts:
-            about = reduce(Moments.merge, self._held)
-            return L1Rows.of(about, intercept=self.intercept, sparse=self._is_sparse)
+        self.require_served()
+        if self.has_few_columns and self.cuts:
+            about = reduce(Moments.merge, self.held)
+            return L1Rows.of(about, intercept=self.intercept, sparse=self.is_sparse)
         return L1Rows(self.source, intercept=self.intercept)
 
     def errors(self, l1_ratios: Array, alphas: Array) -> Array:
@@ -63,40 +52,22 @@ class FoldErrors:
 
         Of the first fold always; NaN for those that there was no time for.
         """
-        if self._has_few_columns:
+        if self.has_few_columns:
             return self._by_moments(l1_ratios, alphas)
         return self._by_rows(l1_ratios, alphas)
-
-    @cached_property
-    def _has_few_columns(self) -> bool:
-        smallest = min(len(train) for train, _ in self.folds)
-        return self.source.n_features <= min(WIDEST_GRAM, smallest)
-
-    @cached_property
-    def _cuts(self) -> bool:
-        """Whether every row is held out once, and learned from by all other folds."""
-        held = np.sort(np.concatenate([test for _, test in self.folds]))
-        whole = np.arange(self.source.n_rows)
-        return np.array_equal(held, whole) and all(
-            len(train) + len(test) == len(whole) for train, test in self.folds
-        )
-
-    @cached_property
-    def _held(self) -> list[Moments]:
-        return [self._moments(test) for _, test in self.folds]
 
     def _by_moments(self, l1_ratios: Array, alphas: Array) -> Array:
         work = [
             (ratio, grid, about, test)
             for ratio, grid in zip(l1_ratios, alphas, strict=True)
-            for about, test in zip(self._learned(), self._held, strict=True)
+            for about, test in zip(self.learned(), self.held, strict=True)
         ]
 
         def errors(number: int) -> Array:
             ratio, grid, about, test = work[number]
             if number and self.watch.is_over:
                 return np.full(len(grid), np.nan)
-            rows = L1Rows.of(about, intercept=self.intercept, sparse=self._is_sparse)
+            rows = L1Rows.of(about, intercept=self.intercept, sparse=self.is_sparse)
             return _moment_errors(test, self._path(rows, grid, ratio))
 
         found = np.array(list(ordered_map(errors, range(len(work)))))
@@ -106,7 +77,7 @@ class FoldErrors:
         def errors(number: int) -> Any:
             if number and self.watch.is_over:
                 return np.full(alphas.shape, np.nan)
-            train, test = map(self._rows, self.folds[number])
+            train, test = map(self.rows, self.folds[number])
             rows = L1Rows(train, intercept=self.intercept)
             return [
                 _row_errors(test, self._path(rows, grid, ratio))
@@ -129,35 +100,6 @@ class FoldErrors:
             max_iter=self.max_iter,
             once=True,  # else neighbours tie, and rounding chooses between them
         )
-
-    def _learned(self) -> list[Moments]:
-        """The moments of the rows that each fold learns from."""
-        held = self._held
-        if not self._cuts:
-            return [self._moments(train) for train, _ in self.folds]
-        return [reduce(Moments.merge, held[:fold] + held[fold + 1 :]) for fold in range(len(held))]
-
-    def _moments(self, rows: Array) -> Moments:
-        part = self._rows(rows)
-        found = part.reduce(summarise_moments, self._frame)
-        return found if found.is_finite else moments(part)
-
-    @cached_property
-    def _frame(self) -> Any:
-        return provisional_frame(self.source)
-
-    @property
-    def _is_sparse(self) -> bool:
-        return isinstance(self.source, InMemory) and self.source.is_sparse
-
-    def _rows(self, which: Array) -> Source:
-        """Some rows: in memory a view where they are consecutive, else a copy."""
-        if not isinstance(self.source, InMemory):
-            return some_rows(self.source, which)
-        rows: Any = which
-        if len(which) and which[-1] - which[0] + 1 == len(which) and (np.diff(which) == 1).all():
-            rows = slice(int(which[0]), int(which[-1]) + 1)
-        return self.source.take(rows)
 
 
 def _moment_errors(held: Moments, found: Path) -> Array:

@@ -8,7 +8,7 @@ matrix or, for many columns, on the columns themselves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,9 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source, row_weights
-from thetahat.data.summaries.moments import means, moments
+from thetahat.data.summaries.moments import Moments, means, moments
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.square import as_gram
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -68,6 +69,8 @@ class LeastAngleProblem:
     x_unit: float = 1.0
     y_unit: float = 1.0
     reason: str = ""
+    y_squares: Array = field(default_factory=lambda: np.zeros(0))
+    """Σ wy² of each target in the unit of y, about its mean with an intercept."""
 
     @property
     def n_targets(self) -> int:
@@ -97,6 +100,17 @@ class LeastAngleProblem:
             dependent=dependent,
             outcome=OUTCOMES[end],
         )
+
+    def residual_squares(self, coefs: Array, target: int = 0) -> Array:
+        """Σ w(y − xᵀβ − b)² for the coefficients in each row of `coefs`."""
+        beta = coefs * (self.x_unit / self.y_unit)
+        with one_blas_thread():
+            if self.by_columns:
+                bent = np.sum((beta @ self.matrix) ** 2, axis=1)
+            else:
+                bent = np.sum(beta * (beta @ self.matrix), axis=1)
+            found = self.y_squares[target] - 2 * (beta @ self.correlation[target]) + bent
+        return np.maximum(found, 0.0) * self.y_unit**2
 
 
 def least_angle_problem(
@@ -128,7 +142,12 @@ def _by_gram(source: Source, intercept: bool, reason: str) -> LeastAngleProblem:
         f"The Gram matrix of {d} columns",
         "Use precompute=False, which needs none for rows in memory.",
     )
-    about = moments(source)
+    return problem_of(moments(source), intercept=intercept, reason=reason)
+
+
+def problem_of(about: Moments, *, intercept: bool, reason: str) -> LeastAngleProblem:
+    """The problem of rows of which the moments are known."""
+    d = about.n_features
     about = about if intercept else about.about_zero()
     about.require_squares()
     # One unit for all columns of X, because the path depends on their relative sizes.
@@ -140,12 +159,13 @@ def _by_gram(source: Source, intercept: bool, reason: str) -> LeastAngleProblem:
         by_columns=False,
         correlation=np.ascontiguousarray(scatter[d:, :d]),
         total=about.weight,
-        n_rows=source.n_rows,
+        n_rows=about.n_rows,
         x_mean=about.x_mean,
         y_mean=about.y_mean,
         x_unit=x_unit,
         y_unit=y_unit,
         reason=reason,
+        y_squares=np.diagonal(scatter[d:, d:]).copy(),
     )
 
 
@@ -174,6 +194,7 @@ def _by_columns(source: InMemory, intercept: bool, reason: str) -> LeastAnglePro
         x_unit=x_unit,
         y_unit=y_unit,
         reason=reason,
+        y_squares=np.sum((y / y_unit) ** 2, axis=0),
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.extremes import require_squares_of_rows
@@ -32,8 +31,8 @@ class _WithTree:
 
 
 @with_parameters
-class HierarchicalModel(ClusterMixin, Estimator, _WithTree, ABC):
-    """A clustering that is a cut of a hierarchy.
+class HierarchicalModel(Estimator, _WithTree, ABC):
+    """Clusters that are a cut of a hierarchy.
 
     Parameters
     ----------
@@ -76,6 +75,8 @@ class HierarchicalModel(ClusterMixin, Estimator, _WithTree, ABC):
     _streams = False
     _instead_of_blocks = "use KMeans, which reads blocks"
     _for_few_rows = True
+    _merges = ("row", "samples")
+    """What the leaves are, in the words of this library and of scikit-learn."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -92,8 +93,8 @@ class HierarchicalModel(ClusterMixin, Estimator, _WithTree, ABC):
     def _is_given(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
-    def _rows(self, X: Any) -> Array:
-        """The rows, dense and checked, and enough of them for the clusters."""
+    def _points(self, X: Any, *, columns: bool = False) -> Array:
+        """The rows, or the columns as rows: dense, checked, and enough for the clusters."""
         source = self._open(X, supervised=False)
         assert isinstance(source, InMemory)
         who = type(self).__name__
@@ -103,20 +104,25 @@ class HierarchicalModel(ClusterMixin, Estimator, _WithTree, ABC):
                 f"other needs to be None; they are {self.n_clusters!r} and "
                 f"{self.distance_threshold!r}."
             )
-        rows = np.asarray(source.X)
-        if len(rows) < 2:
-            raise DataError(
-                f"{who}: n_samples=1, while a minimum of 2 is required to build a hierarchy. Pass "
-                "more rows."
-            )
-        if self.n_clusters is not None and self.n_clusters > len(rows):
-            raise DataError(
-                f"{who}: Cannot extract more clusters than samples: {self.n_clusters} clusters "
-                f"were given for a tree with {len(rows)} leaves. Use fewer clusters."
-            )
+        points = np.ascontiguousarray(source.X.T) if columns else np.asarray(source.X)
+        self._require_enough(len(points))
         if not self._is_given:
             require_squares_of_rows(source, who=who)
-        return rows
+        return points
+
+    def _require_enough(self, n: int) -> None:
+        """Refuse fewer points than a hierarchy, or the clusters that were asked for, need."""
+        who, (one, several) = type(self).__name__, self._merges
+        if n < 2:
+            raise DataError(
+                f"{who}: n_{several}={n}, while a minimum of 2 is required to build a hierarchy. "
+                f"Pass more {one}s."
+            )
+        if self.n_clusters is not None and self.n_clusters > n:
+            raise DataError(
+                f"{who}: Cannot extract more clusters than {several}: {self.n_clusters} clusters "
+                f"were given for a tree with {n} leaves. Use fewer clusters."
+            )
 
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state)
@@ -142,7 +148,8 @@ class HierarchicalModel(ClusterMixin, Estimator, _WithTree, ABC):
             and labels.shape == (tree.n_leaves,)
             and labels.dtype.kind == "i"
             and bool(((labels >= 0) & (labels < k)).all()),
-            f"labels_ must hold a number from 0 to {k - 1} for each of the {tree.n_leaves} rows",
+            f"labels_ must hold a number from 0 to {k - 1} for each of the {tree.n_leaves} "
+            f"{self._merges[0]}s",
         )
 
     def _keep(self, children: Array, heights: Array, n: int) -> None:

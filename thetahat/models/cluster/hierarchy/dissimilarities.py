@@ -13,6 +13,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances.base import Distance, Termwise
+from thetahat.models.cluster.hierarchy.squared_distances import squared_distances
 from thetahat.models.neighbors.search.metric import named_distance
 
 PAIRS_AT_ONCE = 1 << 20
@@ -43,18 +44,14 @@ def triangle_of(
     if distance is None:
         given = metric(rows) if callable(metric) else rows
         return triangle_of_given(given, n, who)
-    out = np.empty(n * (n - 1) // 2)
     if isinstance(distance, Termwise):
-        order = distance.order
-        points = np.ascontiguousarray(distance.embedded(rows), dtype=np.float64)
-        _native.triangle_distances(
-            points, 1.0 if order is None else float(order), order is None, out, n_threads()
-        )
+        out = _reduced(np.ascontiguousarray(distance.embedded(rows), dtype=np.float64), distance)
         at_once = 1 << 16
         for start in range(0, len(out), at_once):
             part = slice(start, start + at_once)
             out[part] = distance.from_reduced(out[part], rows.shape[1])
         return out
+    out = np.empty(n * (n - 1) // 2)
     step = max(1, PAIRS_AT_ONCE // n)
     for start in range(0, n, step):
         block = distance._between_all(rows[start : start + step], rows[start:])
@@ -62,6 +59,18 @@ def triangle_of(
             first = start + i
             place = n * first - first * (first + 1) // 2
             out[place : place + n - first - 1] = row[i + 1 :]
+    return out
+
+
+def _reduced(points: Array, distance: Termwise) -> Array:
+    """The sums of terms of all pairs, before the root."""
+    order, n = distance.order, len(points)
+    if order == 2:
+        return squared_distances(points)
+    out = np.empty(n * (n - 1) // 2)
+    _native.triangle_distances(
+        points, 1.0 if order is None else float(order), order is None, out, n_threads()
+    )
     return out
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import ClusterMixin
+
 from thetahat import _native
 from thetahat.estimator.declaration import with_parameters
 from thetahat.models.cluster.hierarchy.base import HierarchicalModel
@@ -17,7 +19,7 @@ _REMEDY = (
 
 
 @with_parameters
-class DivisiveClustering(HierarchicalModel):
+class DivisiveClustering(ClusterMixin, HierarchicalModel):
     """Hierarchical clustering from above: the widest cluster is divided, again and again.
 
     Divisions near the top, into a few large clusters, see all rows; they are often better than what
@@ -55,7 +57,7 @@ class DivisiveClustering(HierarchicalModel):
         self : object
             The fitted estimator.
         """
-        rows, who = self._rows(X), type(self).__name__
+        rows, who = self._points(X), type(self).__name__
         n = len(rows)
         distance = distance_of(self.metric, rows, who)
         triangle = triangle_of(rows, distance, self.metric, who, _REMEDY)

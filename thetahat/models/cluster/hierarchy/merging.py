@@ -21,6 +21,7 @@ from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances.base import Termwise
 from thetahat.models.cluster.hierarchy.dissimilarities import distance_of, triangle_of
+from thetahat.models.cluster.hierarchy.squared_distances import squared_distances
 
 LINKAGES = {"single": 0, "complete": 1, "average": 2, "ward": 3}
 WORK_AT_ONCE = 1 << 28
@@ -69,8 +70,7 @@ def _ward(rows: Array) -> tuple[Array, Array]:
     points = centred(rows)
     n_bytes = 4 * n * n
     if (d > log2(n) and n_bytes <= min(LARGEST_TRIANGLE, memory_for(n_bytes) // 2)) or n < 200:
-        triangle = np.empty(n * (n - 1) // 2)
-        _native.triangle_distances(points, 2.0, False, triangle, n_threads())
+        triangle = squared_distances(points)
         children, squares = chained(_native.LinkageChain(triangle, n, LINKAGES["ward"]), n)
         return children, np.sqrt(squares)
     return chained(_native.WardChain(points), n)

@@ -7,7 +7,7 @@ which is faster and smaller for few components of many columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -91,7 +91,8 @@ def scatter_of(source: Source, *, scale: bool, n_components: int) -> Scatter | P
     narrow = d <= COLUMNS_PER_PASS * (2 * n_components + 3)
     if narrow and (d <= 64 or d <= source.n_rows or not isinstance(source, InMemory)):
         return full_scatter_of(source, scale=scale)
-    return _from_passes(source, scale)
+    about = cross_of(source, scale=scale)
+    return replace(about, source=_centred(source, about.frame.x_mean))
 
 
 def full_scatter_of(source: Source, *, scale: bool) -> Scatter:
@@ -110,7 +111,8 @@ def full_scatter_of(source: Source, *, scale: bool) -> Scatter:
     return Scatter(frame, scatter[:d, d:], scatter[d:, d:], scatter[:d, :d])
 
 
-def _from_passes(source: Source, scale: bool) -> PassScatter:
+def cross_of(source: Source, *, scale: bool) -> PassScatter:
+    """The scatter without XᵀX, from two passes over the rows: O(n d q) for q targets."""
     source.require_finite()
     require_squares_of_rows(source, who="Partial least squares")
     about, d = means(source), source.n_features
@@ -127,7 +129,7 @@ def _from_passes(source: Source, scale: bool) -> PassScatter:
         found.cross * by[:d, None] * by[d:],
         found.y_square * by[d:, None] * by[d:],
         float((found.x_squares * by[:d] ** 2).sum()),
-        _centred(source, frame.x_mean),
+        source,
         by[:d],
     )
 

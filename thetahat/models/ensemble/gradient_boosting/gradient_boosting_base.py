@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -71,6 +71,15 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
     """
 
     init_: Any
+
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "learning_rate": (0.02, 0.05, 0.1, 0.2),
+        "n_estimators": (50, 100, 200, 400),
+        "max_depth": (2, 3, 4, 6),
+        "min_samples_leaf": (1, 5, 20),
+        "subsample": (0.5, 0.8, 1.0),
+        "max_features": (None, "sqrt", 0.5),
+    }
 
     @with_callbacks
     def fit(

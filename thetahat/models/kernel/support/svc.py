@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -62,6 +62,10 @@ class SVC(SupportVectorClassifier):
     break_ties: bool = False
     random_state: Any = None
 
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "C": (0.1, 1.0, 10.0, 100.0, 1000.0),
+        "gamma": ("scale", 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+    }
     _ranges = SupportVectorClassifier._ranges | {"C": more_than(0) | infinity}
 
     def _fit_pair(

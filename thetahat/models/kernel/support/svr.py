@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
@@ -56,6 +56,11 @@ class SVR(SupportVectorRegressor):
     verbose: Any = False
     max_iter: int = -1
 
+    _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "C": (0.1, 1.0, 10.0, 100.0, 1000.0),
+        "gamma": ("scale", 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+        "epsilon": (0.01, 0.1, 0.3),
+    }
     _ranges = SupportVectorRegressor._ranges | {
         "C": more_than(0) | infinity,
         "epsilon": at_least(0),

@@ -12,9 +12,12 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.row_subset import target_arrays
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.fold_routing import RoutesToFolds, splits_of
+from thetahat.estimator.fold_routing import (
+    RoutesToFolds,
+    require_weight_in_every_fold,
+    splits_of,
+)
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, how_many_or_which, more_than, whole
-from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -129,7 +132,7 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
                 self.cv, rows_to_split, targets, who=type(self).__name__, **for_folds
             )
         ]
-        self._require_weight_in_every_fold(weight, folds)
+        require_weight_in_every_fold(weight, folds, type(self).__name__)
         held_out = FoldErrors(
             source, folds, self.fit_intercept, self.positive, self.tol, self.max_iter, watch
         )
@@ -169,17 +172,6 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
                 for ratio in l1_ratios
             ]
         )
-
-    def _require_weight_in_every_fold(self, weight: Array | None, folds: Any) -> None:
-        if weight is None:
-            return
-        for number, fold in enumerate(folds):
-            if any(not weight[rows].any() for rows in fold):
-                raise DataError(
-                    f"{type(self).__name__}: in fold {number} all training rows or all held-out "
-                    "rows have weight zero. Drop rows of weight zero, or shuffle the folds: "
-                    "cv=KFold(5, shuffle=True)."
-                )
 
 
 def _mean_of_known(errors: Array) -> Array:

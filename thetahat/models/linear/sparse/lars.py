@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import whole
-from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.models.linear.sparse.least_angle import LEAST_ANGLE_RANGES, LeastAngleRegressor
+from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.models.linear.sparse.least_angle import (
+    LEAST_ANGLE_RANGES,
+    LeastAngleRegressor,
+    ended_as_asked,
+)
 from thetahat.objective.lasso.least_angle import LeastAnglePath, PathRules
 
 
@@ -50,7 +54,4 @@ class Lars(LeastAngleRegressor):
 
     def _solution(self, path: LeastAnglePath) -> Solution:
         """A path that ends after the requested steps is what was asked for."""
-        found = super()._solution(path)
-        if found.outcome is Outcome.STEPS_EXHAUSTED:
-            return replace(found, outcome=Outcome.EXACT, message=Outcome.EXACT.value)
-        return found
+        return ended_as_asked(super()._solution(path))

@@ -16,6 +16,7 @@ from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, che
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.joined import joined
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.linear.sparse.l1_regressor import gram_choice
@@ -27,19 +28,21 @@ from thetahat.objective.lasso.least_angle import (
 )
 
 EPSILON = float(np.finfo(np.float64).eps)
-LEAST_ANGLE_RANGES = {
+PATH_RANGES = {
     "fit_intercept": boolean,
     "precompute": gram_choice | none,
     "eps": at_least(0),
     "copy_X": boolean,
+}
+LEAST_ANGLE_RANGES = PATH_RANGES | {
     "fit_path": boolean,
     "jitter": at_least(0, LARGEST_FACTOR) | none,
 }
 
 
 @with_parameters
-class LeastAngleRegressor(LinearRegressor):
-    """A linear model that is a node of a path of least angles.
+class PathRegressor(LinearRegressor):
+    """A linear model that is a point of a path of least angles.
 
     Parameters
     ----------
@@ -52,6 +55,78 @@ class LeastAngleRegressor(LinearRegressor):
     eps : float, default=2.2e-16
         Has no effect, because columns that depend linearly on others are left out. Accepted for
         compatibility with scikit-learn.
+
+    Attributes
+    ----------
+    solution_ : Solution
+        Report of the path: how it ended, and the number of steps.
+    """
+
+    _: KW_ONLY
+    fit_intercept: bool = True
+    verbose: Any = False
+    precompute: Any = "auto"
+    eps: float = EPSILON
+    copy_X: bool = True
+
+    fit_path = True
+    """Whether all nodes are kept."""
+    _prints_itself = True
+    _ranges = PATH_RANGES
+
+    def _problem(self, source: Source) -> LeastAngleProblem:
+        return least_angle_problem(
+            source,
+            intercept=self.fit_intercept,
+            precompute=self.precompute,
+            who=f"{type(self).__name__}: precompute",
+        )
+
+    def _keep_paths(
+        self, paths: list[LeastAnglePath], problem: LeastAngleProblem, source: Source
+    ) -> None:
+        coef = np.array([path.coefs[-1] for path in paths])
+        theta = np.vstack([coef.T, problem.y_mean - coef @ problem.x_mean])
+        self._keep(theta, source)
+        one, dtype = len(paths) == 1, source.dtype
+        alphas = [path.alphas.astype(dtype, copy=False) for path in paths]
+        steps = [path.steps for path in paths]
+        self.alphas_ = alphas[0] if one else alphas
+        self.n_iter_ = steps[0] if one else steps
+        if self.fit_path:
+            kept = [path.coefs.T.astype(dtype, copy=False) for path in paths]
+            self.coef_path_ = kept[0] if one else kept
+            self.active_ = paths[0].active if one else [path.active for path in paths]
+        self._report(paths, theta, problem)
+
+    def _report(
+        self, paths: list[LeastAnglePath], theta: Array, problem: LeastAngleProblem
+    ) -> None:
+        """Keep how the paths ended, print them if asked for, and warn if they ended early."""
+        for path in paths if self.verbose else ():
+            print_path(path)
+        found = joined([self._solution(path) for path in paths])
+        self.solution_ = replace(found, theta=theta, reason=problem.reason)
+        if self.solution_.outcome is not Outcome.EXACT:
+            warn(f"{type(self).__name__}: {self.solution_.message}.", ConvergenceWarning)
+
+    def _solution(self, path: LeastAnglePath) -> Solution:
+        return Solution(
+            theta=path.coefs[-1],
+            outcome=path.outcome,
+            solver="least_angles",
+            reason="",
+            steps=path.steps,
+            message=path.outcome.value,
+        )
+
+
+@with_parameters
+class LeastAngleRegressor(PathRegressor):
+    """A linear model that is a node of a path of least angles.
+
+    Parameters
+    ----------
     fit_path : bool, default=True
         Whether to keep the whole path in ``coef_path_``. False saves memory.
     jitter : float or None, default=None
@@ -76,14 +151,7 @@ class LeastAngleRegressor(LinearRegressor):
         Report of the path: how it ended, and the number of steps.
     """
 
-    _prints_itself = True
-
     _: KW_ONLY
-    fit_intercept: bool = True
-    verbose: Any = False
-    precompute: Any = "auto"
-    eps: float = EPSILON
-    copy_X: bool = True
     fit_path: bool = True
     jitter: float | None = None
     random_state: Any = None
@@ -112,13 +180,7 @@ class LeastAngleRegressor(LinearRegressor):
             scikit-learn.
         """
         source = self._open(X, self._jittered(y), sample_weight, check_finite=False)
-        problem = least_angle_problem(
-            source,
-            intercept=self.fit_intercept,
-            precompute=self.precompute,
-            who=f"{type(self).__name__}: precompute",
-        )
-        rules = self._rules()
+        problem, rules = self._problem(source), self._rules()
         self._keep_paths(
             [problem.path(rules, k) for k in range(problem.n_targets)], problem, source
         )
@@ -137,37 +199,12 @@ class LeastAngleRegressor(LinearRegressor):
         y = np.asarray(y)
         return y + (noise if y.ndim == 1 else noise[:, None])
 
-    def _keep_paths(
-        self, paths: list[LeastAnglePath], problem: LeastAngleProblem, source: Source
-    ) -> None:
-        coef = np.array([path.coefs[-1] for path in paths])
-        theta = np.vstack([coef.T, problem.y_mean - coef @ problem.x_mean])
-        self._keep(theta, source)
-        one, dtype = len(paths) == 1, source.dtype
-        alphas = [path.alphas.astype(dtype, copy=False) for path in paths]
-        steps = [path.steps for path in paths]
-        self.alphas_ = alphas[0] if one else alphas
-        self.n_iter_ = steps[0] if one else steps
-        if self.fit_path:
-            kept = [path.coefs.T.astype(dtype, copy=False) for path in paths]
-            self.coef_path_ = kept[0] if one else kept
-            self.active_ = paths[0].active if one else [path.active for path in paths]
-        for path in paths if self.verbose else ():
-            print_path(path)
-        found = joined([self._solution(path) for path in paths])
-        self.solution_ = replace(found, theta=theta, reason=problem.reason)
-        if self.solution_.outcome is not Outcome.EXACT:
-            warn(f"{type(self).__name__}: {self.solution_.message}.", ConvergenceWarning)
 
-    def _solution(self, path: LeastAnglePath) -> Solution:
-        return Solution(
-            theta=path.coefs[-1],
-            outcome=path.outcome,
-            solver="least_angles",
-            reason="",
-            steps=path.steps,
-            message=path.outcome.value,
-        )
+def ended_as_asked(found: Solution) -> Solution:
+    """A path that ends after the requested number of steps is what was asked for."""
+    if found.outcome is Outcome.STEPS_EXHAUSTED:
+        return replace(found, outcome=Outcome.EXACT, message=Outcome.EXACT.value)
+    return found
 
 
 def print_path(path: LeastAnglePath) -> None:
