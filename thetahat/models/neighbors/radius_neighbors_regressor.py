@@ -73,7 +73,9 @@ class RadiusNeighborsRegressor(NeighborsRegressor, InRadius):
         return predicted.astype(dtype, copy=False)
 
     def _averages(self, rows: Matrix | None) -> Array:
-        blocks = [self._averages_of(found, some.start) for some, found in self._within_by_blocks(rows)]
+        blocks = [
+            self._averages_of(found, some.start) for some, found in self._within_by_blocks(rows)
+        ]
         averages = np.concatenate(blocks)
         return averages[:, 0] if self._targets.ndim == 1 else averages
 
