@@ -78,7 +78,7 @@ nb::tuple within_products(Matrix<const T> products, Vector<const T> low,
     check_block(m, n, low.shape(0), query_low.shape(0), 0, rows.shape(0));
     require(queries.shape(0) == m && queries.shape(1) == d && radius.shape(0) == m,
             "queries must have the columns of the rows, and a radius each");
-    WithinResult result(m, most);
+    WithinResult result(m, n, most);
     {
         nb::gil_scoped_release unlocked;
         for (std::size_t i = 0; i < m; ++i) {

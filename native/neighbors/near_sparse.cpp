@@ -5,6 +5,7 @@
 // of the result, so the number of threads does not change a bit.
 
 #include <algorithm>
+#include <type_traits>
 
 #include "core/parallel.hpp"
 #include "core/views.hpp"
@@ -64,6 +65,34 @@ double measured(const Sparse<T> &queries, std::size_t i, const Sparse<T> &rows, 
     return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
+// As `measured`, for all n rows at once, from the transposed rows. Columns come in ascending order,
+// so that every partial sum has its terms in the order of one row after the other.
+template <typename Metric, typename T>
+std::vector<double> measured_together(const Sparse<T> &queries, std::size_t i,
+                                      const Sparse<T> &transposed, std::size_t n, std::size_t d) {
+    std::vector<double> parts(4 * n, 0.0), gap(n);
+    std::int32_t e = queries.start[i];
+    for (std::size_t column = 0; column < d; ++column) {
+        double *part = parts.data() + (column & 3) * n;
+        const std::int32_t begin = transposed.start[column], end = transposed.start[column + 1];
+        if (e < queries.start[i + 1] && static_cast<std::size_t>(queries.columns[e]) == column) {
+            const double q = static_cast<double>(queries.values[e++]);
+            std::fill(gap.begin(), gap.end(), q);
+            for (std::int32_t t = begin; t < end; ++t)
+                gap[transposed.columns[t]] -= static_cast<double>(transposed.values[t]);
+            for (std::size_t j = 0; j < n; ++j)
+                part[j] += Metric::term(gap[j]);
+        } else {
+            for (std::int32_t t = begin; t < end; ++t)
+                part[transposed.columns[t]] +=
+                    Metric::term(static_cast<double>(transposed.values[t]));
+        }
+    }
+    for (std::size_t j = 0; j < n; ++j)
+        gap[j] = (parts[j] + parts[n + j]) + (parts[2 * n + j] + parts[3 * n + j]);
+    return gap;
+}
+
 template <typename Metric, typename T>
 void collect(const Sparse<T> &queries, std::size_t i, const Sparse<T> &transposed, T *g,
              std::size_t n) {
@@ -117,7 +146,7 @@ template <typename T> class SparseRows {
         const Sparse<T> queries = checked(q, q_columns, q_start, query_low);
         const std::size_t m = query_low.shape(0);
         require(radius.shape(0) == m, "there must be one radius per query");
-        WithinResult result(m, most);
+        WithinResult result(m, low_.shape(0), most);
         {
             nb::gil_scoped_release unlocked;
             visit(queries, query_low.data(), m, threads, [&](auto each, std::size_t i, const T *g) {
@@ -161,16 +190,35 @@ template <typename T> class SparseRows {
             run<Product>(queries, query_low, m, threads, work);
     }
 
+    // Whether so many rows pass the filter that it is faster to measure all of them together. A
+    // step of the merge of two rows waits for the one before, and takes as long as several others.
+    bool many_pass(const T *g, T limit, std::size_t query_size) const {
+        const std::size_t n = low_.shape(0), entries = x_.shape(0);
+        std::size_t passing = 0;
+        for (std::size_t j = 0; j < n; ++j)
+            passing += !(low_.data()[j] - 2 * g[j] > limit);
+        const double merged = double(passing) * (double(query_size) + double(entries) / double(n));
+        const double together = double(entries + t_start_.shape(0) + n * query_size);
+        return 4 * merged > together;
+    }
+
     template <typename Metric, typename Work>
     void run(const Sparse<T> &queries, const double *query_low, std::size_t m, int threads,
              const Work &work) const {
         const Sparse<T> rows{x_.data(), x_columns_.data(), x_start_.data()},
             transposed{t_.data(), t_rows_.data(), t_start_.data()};
         const std::size_t n = low_.shape(0);
-        const auto each = [&](std::size_t i, const T *g, double most, auto &list) {
-            refine(
-                g, low_.data(), query_low[i], n, 0, most,
-                [&](std::size_t j) { return measured<Metric>(queries, i, rows, j); }, list);
+        const auto each = [&]<typename List>(std::size_t i, const T *g, double most, List &list) {
+            const auto offer = [&](const auto &distance) {
+                refine(g, low_.data(), query_low[i], n, 0, most, distance, list);
+            };
+            if constexpr (std::is_same_v<List, WithinList>)
+                if (many_pass(g, rounded_up<T>(list.worst() - query_low[i]), queries.size(i))) {
+                    const std::vector<double> all =
+                        measured_together<Metric>(queries, i, transposed, n, t_start_.shape(0) - 1);
+                    return offer([&](std::size_t j) { return all[j]; });
+                }
+            offer([&](std::size_t j) { return measured<Metric>(queries, i, rows, j); });
         };
         for_each_piece(
             (m + queries_together - 1) / queries_together, threads, [&](std::size_t piece) {

@@ -92,7 +92,7 @@ class NearestRows {
         check_radii(queries, radius);
         const std::size_t m = queries.shape(0);
         const double *from = queries.data(), *radii = radius.data();
-        WithinResult result(m, most);
+        WithinResult result(m, tree_->n, most);
         {
             nb::gil_scoped_release unlocked;
             visit(

@@ -14,7 +14,8 @@ namespace thetahat::neighbors {
 class WithinResult {
   public:
     // At most `most` rows in all: beyond, std::bad_alloc is thrown before more is allocated.
-    WithinResult(std::size_t n_queries, std::size_t most) : found_(n_queries), most_(most) {}
+    WithinResult(std::size_t n_queries, std::size_t n_rows, std::size_t most)
+        : found_(n_queries), n_rows_(n_rows), most_(most) {}
 
     void take(std::size_t query, WithinList &list, bool by_distance) {
         if ((total_ += list.found.size()) > most_)
@@ -22,8 +23,7 @@ class WithinResult {
         if (by_distance)
             std::sort(list.found.begin(), list.found.end());
         else
-            std::sort(list.found.begin(), list.found.end(),
-                      [](const auto &a, const auto &b) { return a.second < b.second; });
+            sort_by_row(list.found);
         found_[query] = std::move(list.found);
     }
 
@@ -49,8 +49,28 @@ class WithinResult {
     }
 
   private:
-    std::vector<std::vector<std::pair<double, std::int64_t>>> found_;
-    std::size_t most_;
+    using Rows = std::vector<std::pair<double, std::int64_t>>;
+
+    // A scan finds the rows in order. Out of a tree, a large share of all rows is put at its places
+    // among them, which is linear.
+    void sort_by_row(Rows &found) const {
+        const auto by_row = [](const auto &a, const auto &b) { return a.second < b.second; };
+        if (std::is_sorted(found.begin(), found.end(), by_row))
+            return;
+        if (found.size() < n_rows_ / 8)
+            return std::sort(found.begin(), found.end(), by_row);
+        constexpr double not_found = -1.0; // no distance is negative
+        std::vector<double> distance(n_rows_, not_found);
+        for (const auto &[value, row] : found)
+            distance[static_cast<std::size_t>(row)] = value;
+        auto next = found.begin();
+        for (std::size_t row = 0; row < n_rows_; ++row)
+            if (distance[row] != not_found)
+                *next++ = {distance[row], static_cast<std::int64_t>(row)};
+    }
+
+    std::vector<Rows> found_;
+    std::size_t n_rows_, most_;
     std::atomic<std::size_t> total_{0};
     std::vector<std::int64_t> counts_{}, rows_{};
     std::vector<double> distances_{};

@@ -232,8 +232,10 @@ def test_singular_gaussians_are_scored_one_by_one():
         th.Histogram(discrete=True),
         th.DensityTree(),
         th.DensityTree(max_leaf_nodes=1),
+        th.DensityForest(n_estimators=5, random_state=0),
+        th.DensityForest(n_estimators=5, margin=0.1, random_state=0),
     ],
-    ids=["empty cells", "smoothed", "factorised", "discrete", "tree", "one leaf"],
+    ids=["empty cells", "smoothed", "factorised", "discrete", "tree", "one leaf", "forest", "box"],
 )
 def test_single_rows_have_the_densities_of_many(density):
     """Also outside of the bins, on their edges, and in empty cells."""
@@ -252,6 +254,23 @@ def test_single_rows_have_the_densities_of_many(density):
     np.testing.assert_array_equal(
         pickle.loads(pickle.dumps(model)).predict_joint_log_proba(rows[:1]), expected[:1]
     )
+
+
+class Shifted(th.Histogram):
+    """A density of a user that is not the one of its class."""
+
+    def log_density(self, X):
+        return super().log_density(X) - 1.0
+
+
+def test_a_density_that_changes_another_is_asked_itself(monkeypatch):
+    monkeypatch.setattr(Shifted, "__module__", "thetahat.models.density.shifted")
+    X, y = np.random.default_rng(0).normal(size=(60, 1)), np.arange(60) % 2
+    plain, shifted = (
+        th.BayesClassifier(kind(bins=3)).fit(X, y).predict_joint_log_proba(X[:1])
+        for kind in (th.Histogram, Shifted)
+    )
+    np.testing.assert_allclose(shifted, plain - 1.0)
 
 
 def test_histograms_of_many_columns_have_cells_of_several_levels():

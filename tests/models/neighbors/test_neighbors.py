@@ -65,6 +65,53 @@ def test_sparse_rows_have_the_neighbours_of_dense_ones(metric):
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("share", [0.01, 0.3, 1.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_within_any_radius_are_the_same_to_the_bit(metric, share, dtype):
+    """A small share of the rows is measured pair by pair, a large one in other ways."""
+    random = np.random.default_rng(0)
+    rows = (random.standard_normal((200, 9)) * (random.random((200, 9)) < 0.4)).astype(dtype)
+    rows[7] = 0.0
+    distances = th.NearestNeighbors(metric=metric).fit(rows).kneighbors(rows, 200)[0]
+    radius = float(np.quantile(distances, share))
+    results = [
+        th.NearestNeighbors(radius=radius, metric=metric, algorithm=algorithm, leaf_size=3)
+        .fit(given)
+        .radius_neighbors(given)
+        for given, algorithm in (
+            (rows, "brute"), (rows, "kd_tree"), (sp.csr_array(rows), "brute")
+        )
+    ]  # fmt: skip
+    for distance, row in results[1:]:
+        for i in range(len(rows)):
+            np.testing.assert_array_equal(row[i], results[0][1][i])
+            np.testing.assert_array_equal(distance[i], results[0][0][i])
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", lambda distance: np.exp(-distance)])
+@pytest.mark.parametrize("radius", [0.7, 30.0])
+def test_radius_predictions_of_many_rows_are_those_of_single_rows(weights, radius, monkeypatch):
+    monkeypatch.setattr("thetahat.models.neighbors.queries.FOUND_AT_ONCE", 1000)
+    rows = table(400, 3, seed=2)[0]
+    rows[5] = X[9, :3]
+    options = {"radius": radius, "weights": weights}
+    regressor = th.RadiusNeighborsRegressor(**options).fit(X[:, :3], Y)
+    classifier = th.RadiusNeighborsClassifier(**options, outlier_label="no").fit(X[:, :3], LABELS)
+    rows = rows[[len(each) > 0 for each in regressor.radius_neighbors(rows)[1]]]
+    for predict in (regressor.predict, classifier.predict_proba):
+        singly = np.concatenate([predict(row[None]) for row in rows])
+        np.testing.assert_array_equal(predict(rows), singly)
+
+
+def test_rows_without_neighbours_are_counted_over_all_rows():
+    rows = np.zeros((300, 4))
+    rows[[70, 250]] = 99.0
+    model = th.RadiusNeighborsClassifier(radius=5.0).fit(X, LABELS)
+    with pytest.raises(th.errors.DataError, match=r"for 2 of 300 rows \(first at row 70\)"):
+        model.predict(rows)
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e7])
 def test_rounding_of_products_loses_no_neighbour(offset):
     """Rows far from the origin, whose squared lengths hide their distances."""

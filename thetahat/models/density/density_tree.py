@@ -18,13 +18,13 @@ from thetahat.models.density.box import box_around
 from thetahat.models.density.cell_model import CellModel, parts_of
 from thetahat.models.density.growing import CellDensity, answer, grow_cells
 from thetahat.models.density.pruning import choose_leaves, merging, with_leaves
-from thetahat.models.density.single_rows import TreeTable
+from thetahat.models.density.single_rows import SingleRows, TreeTable
 from thetahat.models.density.uniform_cells import UniformCells
 from thetahat.models.tree.structure import Tree
 
 
 @with_parameters
-class DensityTree(CellModel):
+class DensityTree(CellModel, SingleRows):
     """Density tree: a histogram whose cells adapt to the data.
 
     The box around the rows is split repeatedly, best first, where the density is least uniform.

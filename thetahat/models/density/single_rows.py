@@ -7,9 +7,11 @@ same bits.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass
 from math import inf
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +20,35 @@ from thetahat.models.density.uniform_cells import UniformCells
 
 LARGEST_TABLE = 1 << 14
 """Entries up to which tables are also kept as lists."""
+
+
+class RowTable(Protocol):
+    """Log-densities of rows that are lists of numbers."""
+
+    def log_density(self, row: list[float]) -> float: ...
+
+
+class SingleRows(ABC):
+    """A capability of fitted densities: a table that gives the log-densities of single rows."""
+
+    @abstractmethod
+    def _row_table(self) -> RowTable | None:
+        """The table, with the results of `log_density`; None if it were too long."""
+
+
+def row_table(density: Any) -> RowTable | None:
+    """The table of a density that declares one; None for others.
+
+    A subclass that changes how log-densities are computed has no table of the class it changes.
+    """
+    if not isinstance(density, SingleRows):
+        return None
+    for kind in type(density).__mro__:
+        if "_row_table" in vars(kind):
+            return density._row_table()
+        if not vars(kind).keys().isdisjoint(("log_density", "score_samples", "_log_block")):
+            return None
+    return None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from thetahat.estimator.generative_classifier import GenerativeClassifier, class
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.density.kernel_density.kernel_density import KernelDensity
+from thetahat.models.density.single_rows import RowTable, row_table
 from thetahat.models.generative.stacked_components import (
     Stack,
     joint_of_components,
@@ -197,12 +198,11 @@ class BayesClassifier(GenerativeClassifier):
             return stacked_components(self.densities_, np.log(self.class_prior_))
 
     @cached_property
-    def _row_tables(self) -> tuple[Array, list[Any]] | None:
+    def _row_tables(self) -> tuple[Array, list[RowTable]] | None:
         """log π, and tables of the densities for single rows; None if a density has none."""
         tables = []
         for density in self.densities_:
-            known = type(density).__module__.startswith("thetahat.")  # no subclass of a user
-            table = getattr(density, "_row_table", lambda: None)() if known else None
+            table = row_table(density)
             if table is None:
                 return None
             tables.append(table)

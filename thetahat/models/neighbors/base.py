@@ -358,14 +358,30 @@ def neighbor_weights(distance: Array, weights: Any, who: str, first: int = 0) ->
     return np.where(inverse.any(axis=-1, keepdims=True), inverse, 1.0)
 
 
-def flat_weights(found: Within, weights: Any, who: str) -> Array | None:
-    """As `neighbor_weights`, for neighbours within a radius, one after the other."""
+def flat_weights(found: Within, weights: Any, who: str, first: int = 0) -> Array | None:
+    """As `neighbor_weights`, for neighbours within a radius; `first` is the number of row 0."""
     if weights is None or (isinstance(weights, str) and weights == "uniform"):
         return None
-    flat, offsets = np.empty(found.row.shape[0]), found.offsets
-    for i in np.flatnonzero(found.counts):
+    offsets, counts = found.offsets, found.counts
+    if not callable(weights):
+        return _inverse_distances(found.distance, offsets[:-1][counts > 0], counts[counts > 0])
+    flat = np.empty(found.row.shape[0])
+    for i in np.flatnonzero(counts):
         some = slice(offsets[i], offsets[i + 1])
-        weight = neighbor_weights(found.distance[None, some], weights, who, int(i))
+        weight = neighbor_weights(found.distance[None, some], weights, who, first + int(i))
         assert weight is not None
         flat[some] = weight[0]
     return flat
+
+
+def _inverse_distances(distance: Array, start: Array, counts: Array) -> Array:
+    """1/d as in `neighbor_weights`, for lists of neighbours that begin at `start`."""
+    with np.errstate(divide="ignore"):
+        inverse = 1.0 / distance.astype(np.float64)
+    at_zero = np.isinf(inverse)
+    if at_zero.any():
+        inverse[np.repeat(np.logical_or.reduceat(at_zero, start), counts)] = 0.0
+        inverse[at_zero] = 1.0
+    if not inverse.all():
+        inverse[np.repeat(~np.logical_or.reduceat(inverse != 0, start), counts)] = 1.0
+    return inverse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,8 @@ from thetahat.models.neighbors.base import NeighborModel
 from thetahat.models.neighbors.search.found import Nearest, Within
 
 POSITIVE = whole(1)
+FOUND_AT_ONCE = 1 << 17
+"""Neighbours within a radius that predictions keep at a time, about: they stay in the cache."""
 SPACE_OF_NEIGHBORS: dict[str, tuple[Any, ...]] = {
     "n_neighbors": (1, 3, 5, 10, 20, 40, 80),
     "weights": ("uniform", "distance"),
@@ -140,6 +143,19 @@ class InRadius(NeighborModel):
             found.row[others],
             found.distance[others],
         )
+
+    def _within_by_blocks(self, rows: Matrix | None) -> Iterator[tuple[slice, Within]]:
+        """As `_within`, for some queries after the other, of which few neighbours are in memory."""
+        if rows is None:
+            yield slice(0, self.n_samples_fit_), self._within(None)
+            return
+        start, step, m = 0, 64, rows.shape[0]
+        while start < m:
+            some = slice(start, min(start + step, m))
+            found = self._within(rows[some])
+            yield some, found
+            average = found.row.shape[0] / (some.stop - start)
+            start, step = some.stop, int(max(1, min(4 * step, FOUND_AT_ONCE / max(average, 1))))
 
     def _radii(self, radius: Any, n_queries: int) -> Array:
         radii = np.asarray(radius)

@@ -26,7 +26,7 @@ class RadiusNeighborsClassifier(NeighborsClassifier, InRadius):
     the class with the largest share, and the first one in ``classes_`` in case of ties.
 
     Cost: O(log n + neighbours) per prediction with a kd-tree on average for few columns, else
-    O(n d). Memory: two copies of the rows, and all neighbours of the predicted rows.
+    O(n d). Memory: two copies of the rows, and the neighbours of some rows at a time.
 
     Parameters
     ----------
@@ -178,17 +178,20 @@ class RadiusNeighborsClassifier(NeighborsClassifier, InRadius):
 
     def _votes(self, rows: Matrix | None) -> list[Array]:
         """The weight of each class among the neighbours, (m, n_classes); zeros without any."""
-        found = self._within(rows)
-        alone = np.flatnonzero(found.counts == 0)
-        if alone.size and self.outlier_label_ is None:
+        parts, alone, m = [], [], self.n_samples_fit_ if rows is None else rows.shape[0]
+        for some, found in self._within_by_blocks(rows):
+            n = found.counts.shape[0]
+            alone.append(some.start + np.flatnonzero(found.counts == 0))
+            weight = flat_weights(found, self.weights, type(self).__name__, some.start)
+            query = np.repeat(np.arange(n), found.counts)
+            parts.append(self._votes_of(query, found.row, weight, n))
+        if self.outlier_label_ is None and (without := np.concatenate(alone)).size:
             raise DataError(
-                f"RadiusNeighborsClassifier: No neighbors found for {alone.size} of "
-                f"{found.counts.shape[0]} rows (first at row {alone[0]}) within the radius "
-                f"{self.radius:g}. Use a larger radius, or set outlier_label."
+                f"RadiusNeighborsClassifier: No neighbors found for {without.size} of {m} rows "
+                f"(first at row {without[0]}) within the radius {self.radius:g}. Use a larger "
+                "radius, or set outlier_label."
             )
-        m = found.counts.shape[0]
-        weight = flat_weights(found, self.weights, type(self).__name__)
-        return self._votes_of(np.repeat(np.arange(m), found.counts), found.row, weight, m)
+        return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
 
 class OutlierLabelError(ParameterError, TypeError):

@@ -13,6 +13,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.base import flat_weights
 from thetahat.models.neighbors.queries import InRadius
+from thetahat.models.neighbors.search.found import Within
 from thetahat.models.neighbors.targets import NeighborsRegressor
 
 
@@ -72,9 +73,16 @@ class RadiusNeighborsRegressor(NeighborsRegressor, InRadius):
         return predicted.astype(dtype, copy=False)
 
     def _averages(self, rows: Matrix | None) -> Array:
-        found = self._within(rows)
+        blocks = [
+            self._averages_of(found, some.start) for some, found in self._within_by_blocks(rows)
+        ]
+        averages = np.concatenate(blocks)
+        return averages[:, 0] if self._targets.ndim == 1 else averages
+
+    def _averages_of(self, found: Within, first: int) -> Array:
+        """The weighted means of the targets of the neighbours, (m, n_targets)."""
         m, query = found.counts.shape[0], np.repeat(np.arange(found.counts.shape[0]), found.counts)
-        weight = flat_weights(found, self.weights, type(self).__name__)
+        weight = flat_weights(found, self.weights, type(self).__name__, first)
         total = np.bincount(query, weight, minlength=m)
         targets = self._targets.reshape(self._targets.shape[0], -1)
         sums = [
@@ -82,5 +90,4 @@ class RadiusNeighborsRegressor(NeighborsRegressor, InRadius):
             for column in targets.T
         ]
         with np.errstate(invalid="ignore"):
-            averages = np.stack(sums, axis=1) / total[:, None]
-        return averages[:, 0] if self._targets.ndim == 1 else averages
+            return np.stack(sums, axis=1) / total[:, None]

@@ -22,11 +22,11 @@ from thetahat.foundation.types import Array
 from thetahat.models.density.box import box_around
 from thetahat.models.density.histogram.bins import edges_of, whole_number_edges
 from thetahat.models.density.histogram.grid import Grid, bin_indices
-from thetahat.models.density.single_rows import HistogramTable
+from thetahat.models.density.single_rows import HistogramTable, SingleRows
 
 
 @with_parameters
-class Histogram(DensityModel):
+class Histogram(DensityModel, SingleRows):
     """Histogram: a density that is constant in every cell of a grid.
 
     Formula: p(x) = N_l/(N·V_l) in the cell l that contains x, with V_l its volume, and 0 outside

@@ -1,10 +1,8 @@
-"""One-dimensional densities of a column: histograms with equal bins, and kernel estimates.
+"""One-dimensional densities of a column: histograms with equal bins, and bandwidths of kernels.
 
 Histogram: p(x) = (N_b + α) / ((N + α·(B + 2))·h) in bin b of width h. With α > 0 two more bins
 without rows lie outside; each spreads its share over an exponential tail of scale h, so that the
 density is positive everywhere and integrates to 1. With α = 0 it is N_b/(N·h), and 0 outside.
-
-Kernel: p(x) = Σ wᵢ K((x − xᵢ)/h) / (h·Σ wᵢ).
 """
 
 from __future__ import annotations
@@ -25,8 +23,6 @@ MOST_BINS = 10_000
 """Largest number of bins that a rule chooses."""
 RULES = {"freedman_diaconis": freedman_diaconis, "scott": scott}
 """The rules for the width of the bins."""
-PAIRS_AT_ONCE = 1 << 20
-"""Pairs of a query and a training value whose kernels are in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -114,23 +110,3 @@ def kernel_bandwidth(values: Weighted, rule: str | float, kernel: SmoothingKerne
     factor = 1.0 if rule == "scott" else (4 / 3) ** 0.2
     ratio = kernel.canonical_bandwidth() / Gaussian().canonical_bandwidth()
     return spread * factor * ratio * n**-0.2
-
-
-def log_kernel_density(
-    x: Array, centres: Array, weights: Array, width: float, kernel: SmoothingKernel
-) -> Array:
-    """log p(x) of a kernel estimate; −∞ where it is 0. Cost: O(len(x)·len(centres))."""
-    found = np.empty(len(x))
-    step = max(1, PAIRS_AT_ONCE // len(centres))
-    log_total = np.log(weights.sum()) + np.log(width)
-    is_gaussian = isinstance(kernel, Gaussian)
-    with np.errstate(divide="ignore", over="ignore"):
-        for start in range(0, len(x), step):
-            s = (x[start : start + step, None] - centres) / width
-            if is_gaussian:  # in logarithms, so that distant values do not vanish
-                logs = np.log(weights) - 0.5 * np.square(s) - 0.5 * np.log(2 * np.pi)
-                top = np.maximum(logs.max(axis=1, keepdims=True), -1e300)
-                found[start : start + step] = top[:, 0] + np.log(np.exp(logs - top).sum(axis=1))
-            else:
-                found[start : start + step] = np.log(kernel.value(s) @ weights)
-    return found - log_total

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,9 +16,9 @@ from thetahat import _native
 from thetahat.foundation.checked_value import CheckedValue, check_arrays
 from thetahat.foundation.types import Array
 from thetahat.mathematics.smoothing.base import SmoothingKernel
-from thetahat.models.generative.naive_bayes.binned import log_kernel_density
 from thetahat.models.generative.naive_bayes.categorical_nb import drawn_codes
 from thetahat.models.generative.naive_bayes.gaussian_nb import SMALLEST_VARIANCE, log_scales
+from thetahat.models.generative.naive_bayes.kernel_estimates import KernelEstimates
 from thetahat.models.generative.naive_bayes.tables import CategoryTables
 
 
@@ -208,21 +209,20 @@ class KernelColumns(ColumnLikelihoods):
     values: tuple[tuple[Array, ...], ...]
     weights: tuple[tuple[Array, ...], ...]
 
+    @cached_property
+    def _estimates(self) -> KernelEstimates:
+        sizes = np.array([[len(each) for each in some] for some in self.values])
+        values, weights = (
+            np.concatenate([each for some in lists for each in some])
+            for lists in (self.values, self.weights)
+        )
+        return KernelEstimates.of(self.kernel, self.width, sizes, values, weights)
+
     def logs(self, rows: Array) -> Array:
-        n_classes = self.width.shape[1]
-        total = np.zeros((rows.shape[0], n_classes))
-        for j in range(len(self.values)):
-            x = np.asarray(rows[:, j], dtype=np.float64)
-            known = ~np.isnan(x)
-            for code in range(n_classes):
-                total[known, code] += log_kernel_density(
-                    x[known],
-                    self.values[j][code],
-                    self.weights[j][code],
-                    self.width[j, code],
-                    self.kernel,
-                )
-        return total
+        found = self._estimates.logs(np.asarray(rows, dtype=np.float64))
+        if np.isnan(np.add.reduce(found, axis=None)):
+            found[np.isnan(rows)] = 0.0
+        return np.add.reduce(found, axis=1)
 
     def sample(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
         drawn = np.empty((n_samples, len(self.values)))

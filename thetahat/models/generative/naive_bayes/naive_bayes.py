@@ -356,7 +356,7 @@ class NaiveBayes(TableReader):
         else:
             joint = np.zeros((rows.shape[0], len(self._log_prior)))
             for part in self._parts:
-                joint += part.logs(rows[:, part.places])
+                joint += part.logs(rows.take(part.places, axis=1))
         joint += self._log_prior
         return joint.astype(rows.dtype, copy=False)
 
