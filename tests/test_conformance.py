@@ -32,9 +32,11 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.classifier import LabelledEstimator
 from thetahat.models.cluster.density.base import DensityModel
+from thetahat.models.decomposition.coded_rows import CodedRows
 from thetahat.models.manifold.dissimilarities import DissimilarityEmbedding
 from thetahat.models.manifold.graph_model import GraphModel
 from thetahat.models.neighbors.graphs import GraphTransformer
+from thetahat.models.neural.autoencoder_model import AutoencoderModel
 from thetahat.models.neural.network_model import NetworkModel
 
 
@@ -200,11 +202,17 @@ def brief(model):
     are drawn.
     """
     known = model.get_params(deep=False)
-    fewer = {"n_estimators": 10}
+    fewer = {"n_estimators": 5, "Cs": 3, "max_trials": 10, "max_subpopulation": 100}
     if "max_leaf_nodes" in known:  # boosting, which has a tree per iteration
-        fewer |= {"max_iter": 10}
+        fewer |= {"max_iter": 5}
     if known.get("max_iter") == -1:
         fewer |= {"max_iter": 20_000}
+    if isinstance(model, AutoencoderModel | CodedRows):  # which no check asks to be good
+        fewer |= {"max_iter": 5}
+    if isinstance(known.get("alphas"), int):  # a path of penalties
+        fewer |= {"alphas": 5}
+    if "final_estimator" in known or "Cs" in known or "alphas" in fewer:
+        fewer |= {"cv": 2}
     return clone(model).set_params(**{key: fewer[key] for key in fewer if key in known})
 
 

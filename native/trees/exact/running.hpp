@@ -23,7 +23,7 @@
 #include <limits>
 #include <vector>
 
-#include "trees/criteria.hpp"
+#include "trees/chosen_criterion.hpp"
 
 namespace thetahat::trees {
 
@@ -258,14 +258,15 @@ class GiniMeasure {
 };
 
 // Any criterion of criteria.hpp over any number of outputs.
-template <typename Criterion> class SumsMeasure {
+class SumsMeasure {
   public:
-    SumsMeasure(const Targets &targets, Criterion criterion, bool centred)
-        : targets(targets), criterion(criterion), centred(centred) {}
+    SumsMeasure(const Targets &targets, Potential potential)
+        : targets(targets), criterion(potential, targets.width(), targets.outputs),
+          centred(potential == Potential::squared || potential == Potential::friedman) {}
 
     class Running {
       public:
-        Running(const Targets &targets, const Criterion &criterion, const Summary &node,
+        Running(const Targets &targets, const ChosenCriterion &criterion, const Summary &node,
                 double *scratch)
             : targets(targets), criterion(criterion), node(node), left(scratch) {}
         void start() {
@@ -309,7 +310,7 @@ template <typename Criterion> class SumsMeasure {
         double offset() const { return targets.classes > 0 ? 0.0 : node.centre[0]; }
 
         const Targets &targets;
-        const Criterion &criterion;
+        const ChosenCriterion &criterion;
         const Summary &node;
         double *left;
         double weight_left = 0.0;
@@ -332,7 +333,7 @@ template <typename Criterion> class SumsMeasure {
     const Targets &targets;
 
   private:
-    Criterion criterion;
+    ChosenCriterion criterion;
     bool centred;
 };
 

@@ -135,11 +135,7 @@ Tree grow_on(const SortedColumns &columns, const Targets &targets, const std::st
     else if (potential == Potential::gini && one_output)
         grow_by(GiniMeasure(targets));
     else
-        with_criterion(potential, targets.width(), targets.outputs, [&](auto criterion) {
-            grow_by(
-                SumsMeasure(targets, criterion,
-                            potential == Potential::squared || potential == Potential::friedman));
-        });
+        grow_by(SumsMeasure(targets, potential));
     return tree;
 }
 

@@ -332,7 +332,7 @@ template <typename Search, typename Answer> class ForestTree {
                 grown_.nodes[i] = {0.0, none, answer.row};
                 grown_.counts.push_back(answer.count);
                 grown_.weights.push_back(answer.weight);
-                if (Answer::has_impurity)
+                if (answer_.has_impurity())
                     grown_.impurities.push_back(answer.impurity);
                 continue;
             }

@@ -49,7 +49,6 @@ inline std::int32_t own_row(std::vector<double> &values, std::span<const double>
 
 // The mean of one output.
 struct MeanOfOne {
-    static constexpr bool has_impurity = true;
     const OneSum &statistics;
     bool poisson;
 
@@ -78,7 +77,6 @@ struct MeanOfOne {
 
 // The shares of two classes.
 struct SharesOfTwo {
-    static constexpr bool has_impurity = false;
     const OneSum &statistics;
 
     LeafAnswer of(const OneSum::Stretch &rows, const Bounds &bounds,
@@ -96,7 +94,6 @@ struct SharesOfTwo {
 
 // Means of several outputs.
 struct MeansOfMany {
-    static constexpr bool has_impurity = true;
     const ManySums &statistics;
     bool poisson;
 
@@ -132,7 +129,6 @@ struct MeansOfMany {
 
 // The shares of the classes of one output or of several.
 struct SharesOfMany {
-    static constexpr bool has_impurity = false;
     const ManySums &statistics;
 
     LeafAnswer of(const ManySums::Stretch &rows, const Bounds &,
@@ -153,6 +149,32 @@ struct SharesOfMany {
             sums[k] /= sums[0];
         answer.row = own_row(values, std::span<const double>(sums).subspan(1));
         return answer;
+    }
+};
+
+// The mean of one output, or the shares of two classes.
+struct AnswerOfOne {
+    const OneSum &statistics;
+    bool classes, poisson;
+
+    bool has_impurity() const { return !classes; }
+    LeafAnswer of(const OneSum::Stretch &rows, const Bounds &bounds,
+                  std::vector<double> &values) const {
+        return classes ? SharesOfTwo{statistics}.of(rows, bounds, values)
+                       : MeanOfOne{statistics, poisson}.of(rows, bounds, values);
+    }
+};
+
+// Means of several outputs, or the shares of their classes.
+struct AnswerOfMany {
+    const ManySums &statistics;
+    bool poisson;
+
+    bool has_impurity() const { return statistics.slots == nullptr; }
+    LeafAnswer of(const ManySums::Stretch &rows, const Bounds &bounds,
+                  std::vector<double> &values) const {
+        return statistics.slots ? SharesOfMany{statistics}.of(rows, bounds, values)
+                                : MeansOfMany{statistics, poisson}.of(rows, bounds, values);
     }
 };
 

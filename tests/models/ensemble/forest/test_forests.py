@@ -451,7 +451,7 @@ def test_as_good_as_scikit_learn_on_held_out_rows(name, data, splits):
         scores = []
         for library in (th, peers):
             options = {"splits": splits} if library is th else {}
-            model = getattr(library, name)(40, random_state=number, **options)
+            model = getattr(library, name)(20, random_state=number, **options)
             scores.append(model.fit(rows[learned], y[learned]).score(rows[held_out], y[held_out]))
         differences.append(scores[0] - scores[1])
     error = np.std(differences, ddof=1) / np.sqrt(len(differences))

@@ -6,6 +6,7 @@ import scipy.sparse
 from scipy.stats import multivariate_normal
 
 import thetahat as th
+from tests.repeats import repeated
 
 RANDOM = np.random.default_rng(0)
 N, D = 40, 3
@@ -221,9 +222,10 @@ def correlation(covariance):
     return covariance / scale / scale[:, None]
 
 
-def test_credible_intervals_hold_what_they_say():
+@repeated(200, 800)
+def test_credible_intervals_hold_what_they_say(repeats):
     """Coefficients drawn from the prior lie in their 90% intervals 90% of the time."""
-    random, hits, repeats = np.random.default_rng(1), 0, 800
+    random, hits = np.random.default_rng(1), 0
     for _ in range(repeats):
         beta = random.standard_normal(D)
         y = X[:12] @ beta + 2.0 + 0.7 * random.standard_normal(12)

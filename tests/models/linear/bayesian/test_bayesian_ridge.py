@@ -5,6 +5,7 @@ import pytest
 import sklearn.linear_model
 
 import thetahat as th
+from tests.repeats import repeated
 
 
 def make(n, d):
@@ -106,8 +107,9 @@ def test_intervals_count_the_intercept_too():
     assert draws.shape == (5, 6)
 
 
-def test_prediction_intervals_hold_what_they_say():
-    random, hits, repeats = np.random.default_rng(3), 0, 300
+@repeated(100, 300)
+def test_prediction_intervals_hold_what_they_say(repeats):
+    random, hits = np.random.default_rng(3), 0
     design = random.standard_normal((60, 4))
     for _ in range(repeats):
         beta = random.standard_normal(4)

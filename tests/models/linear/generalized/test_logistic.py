@@ -386,7 +386,9 @@ def test_the_softmax_without_a_free_constant():
     assert model.intercept_.sum() == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", [4, 7, 11])
+@pytest.mark.parametrize(
+    "seed", [7, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (4, 11))]
+)
 def test_many_columns_and_classes_take_few_steps(seed):
     """One curvature for all classes, or where that is too rough, the whole of some rows."""
     random = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import thetahat as th
+from tests.repeats import repeated
 
 
 def rows(n=60, d=3, seed=0, noise="normal"):
@@ -44,9 +45,10 @@ def test_they_follow_from_the_formula(fit_intercept):
 
 @pytest.mark.parametrize("noise", ["normal", "outliers", "heavy"])
 @pytest.mark.parametrize("kind", ["prediction", "confidence"])
-def test_coverage_is_the_level(noise, kind):
+@repeated(40, 120)
+def test_coverage_is_the_level(noise, kind, repeats):
     inside = []
-    for seed in range(120):
+    for seed in range(repeats):
         X, y = rows(50, noise=noise, seed=seed)
         new, later = rows(50, noise=noise, seed=1000 + seed)
         if kind == "confidence":

@@ -5,6 +5,7 @@ import pytest
 import statsmodels.api
 
 import thetahat as th
+from tests.repeats import repeated
 
 RANDOM = np.random.default_rng(0)
 X = np.array([0, 5, -2]) + RANDOM.standard_normal((120, 3))
@@ -106,9 +107,10 @@ def test_certified_standard_errors(make):
     np.testing.assert_allclose(columns(summary, "standard_error"), data.standard_errors, rtol=1e-5)
 
 
-def test_coverage_of_coefficients_and_predictions():
+@repeated(200, 600)
+def test_coverage_of_coefficients_and_predictions(repeats):
     """Over repetitions, 95% intervals cover the truth 95% of the time (binomial tolerance)."""
-    repeats, hits, new = 600, np.zeros(4), 0
+    hits, new = np.zeros(4), 0
     beta, random = np.array([2.0, -1.0, 0.5]), np.random.default_rng(5)
     design = random.standard_normal((25, 3))
     for _ in range(repeats):
@@ -125,22 +127,27 @@ def test_coverage_of_coefficients_and_predictions():
     assert abs(new / repeats - 0.95) < tolerance
 
 
-def test_unbiased_and_likelihood_variance():
+@repeated(500, 2000)
+def test_unbiased_and_likelihood_variance(repeats):
     """ols.inference: E σ̂² = σ² for RSS/(n−p), and (n−p)/n·σ² for RSS/n; E β̂ = β*."""
     random, design = np.random.default_rng(3), np.random.default_rng(4).standard_normal((8, 2))
     unbiased, likelihood, slopes = [], [], []
-    for _ in range(2000):
+    for _ in range(repeats):
         model = th.LinearRegression().fit(design, design @ [1.0, 2.0] + random.standard_normal(8))
         summary = model.summary()
         unbiased.append(summary.sigma**2)
         likelihood.append(summary.sigma_mle**2)
         slopes.append(model.coef_)
-    assert np.mean(unbiased) == pytest.approx(1.0, abs=0.06)
-    assert np.mean(likelihood) == pytest.approx(5 / 8, abs=0.05)
-    np.testing.assert_allclose(np.mean(slopes, axis=0), [1.0, 2.0], atol=0.05)
+    noise = np.sqrt(2000 / repeats)
+    assert np.mean(unbiased) == pytest.approx(1.0, abs=0.06 * noise)
+    assert np.mean(likelihood) == pytest.approx(5 / 8, abs=0.05 * noise)
+    np.testing.assert_allclose(np.mean(slopes, axis=0), [1.0, 2.0], atol=0.05 * noise)
     centred = design - design.mean(axis=0)
     np.testing.assert_allclose(
-        np.cov(np.transpose(slopes)), np.linalg.inv(centred.T @ centred), rtol=0.15, atol=0.01
+        np.cov(np.transpose(slopes)),
+        np.linalg.inv(centred.T @ centred),
+        rtol=0.15 * noise,
+        atol=0.01 * noise,
     )
 
 

@@ -8,6 +8,7 @@ import scipy.sparse
 import statsmodels.api
 
 import thetahat as th
+from tests.repeats import repeated
 
 RANDOM = np.random.default_rng(0)
 X = np.array([0.0, 2.0, -1.0]) + RANDOM.standard_normal((250, 3))
@@ -180,11 +181,12 @@ def test_intervals_of_the_mean_equal_statsmodels(loss):
     np.testing.assert_allclose(high, frame["mean_ci_upper"], rtol=1e-6)
 
 
-def test_intervals_cover():
+@repeated(70, 200)
+def test_intervals_cover(repeats):
     """Over repetitions, 90% Wald intervals hold the true slope 90% of the time; with variance
     three times the mean the model's do not, and the robust ones do."""
     random, rows = np.random.default_rng(2), np.random.default_rng(3).standard_normal((150, 2))
-    rate, hits, repeats = np.exp(rows @ [0.4, -0.2] + 1.0), np.zeros(3), 200
+    rate, hits = np.exp(rows @ [0.4, -0.2] + 1.0), np.zeros(3)
     for _ in range(repeats):
         plain = random.poisson(rate)
         spread = random.poisson(rate * random.gamma(rate / 2, 2 / rate))

@@ -5,6 +5,7 @@ import pytest
 import statsmodels.api
 
 import thetahat as th
+from tests.repeats import repeated
 
 RANDOM = np.random.default_rng(0)
 N = 60
@@ -79,9 +80,10 @@ def test_unknown_noise_levels():
     assert model.noise_floor_ == pytest.approx(floor)
 
 
-def test_reweighting_helps_where_noise_is_unequal():
+@repeated(50, 200)
+def test_reweighting_helps_where_noise_is_unequal(repeats):
     random, errors = np.random.default_rng(1), []
-    for _ in range(200):
+    for _ in range(repeats):
         x = random.standard_normal((80, 2))
         sigma = np.where(random.random(80) < 0.2, 10.0, 0.2)
         y = x @ [1.0, 2.0] + sigma * random.standard_normal(80)
