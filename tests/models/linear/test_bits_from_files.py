@@ -84,8 +84,9 @@ def test_same_bits_from_a_file_as_from_memory(rows, name, weighted):
     same = np.array_equal(in_memory.predict(X), from_file.predict(X)) and all(
         np.array_equal(value, numbers(from_file)[key]) for key, value in numbers(in_memory).items()
     )
-    # A model that is named as an exception is one: the pages would be wrong otherwise.
-    assert same == (name not in TO_TOLERANCE | BY_ORDER)
+    # Where two ways differ by rounding alone, they may agree on some processors.
+    assert same or name in TO_TOLERANCE | BY_ORDER
+    assert not same or name not in BY_ORDER, "the pages name it as an exception"
     if name in TO_TOLERANCE:
         for key, value in numbers(in_memory).items():
             np.testing.assert_allclose(numbers(from_file)[key], value, rtol=1e-6, atol=1e-8)
