@@ -50,7 +50,9 @@ def _sparse(random: np.random.Generator, n: int, d: int, density: float) -> Any:
 
     places = np.unique(random.integers(0, n * d, int(n * d * density)))
     entries = random.standard_normal(len(places))
-    return scipy.sparse.csr_array((entries, (places // d, places % d)), shape=(n, d))
+    # LIBLINEAR takes indices of 32 bits only.
+    row, column = (index.astype(np.int32) for index in np.divmod(places, d))
+    return scipy.sparse.csr_array((entries, (row, column)), shape=(n, d))
 
 
 def letters(rows: int) -> Callable[[bool], Data]:

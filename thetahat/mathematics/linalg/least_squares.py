@@ -285,7 +285,9 @@ def dual(
     With weights, X and y are the rows times √w, and the α that is returned is √w times the
     solution, so that β = Xᵀα for the rows themselves.
 
-    Eigenvalues of XXᵀ at rounding level are dropped, so repeated rows cause no problem.
+    With a penalty the system is solved by Cholesky, and the rank is not known. Without one, or if
+    the penalty is at rounding level, eigenvalues of XXᵀ at rounding level are dropped, so that
+    repeated rows cause no problem.
     """
     y = y if y.ndim == 2 else y[:, None]
     root = np.sqrt(row_weights(weight, len(y)))
@@ -293,18 +295,15 @@ def dual(
     x_mean = share @ X if intercept else np.zeros(X.shape[1])
     y_mean = share @ y if intercept else np.zeros(y.shape[1])
     with one_blas_thread():
-        centred = (X - x_mean) * root[:, None]
-        target = (y - y_mean) * root[:, None]
-        largest = [np.abs(part).max(axis=0, initial=0.0) for part in (centred, target)]
+        centred, target = X - x_mean, y - y_mean
+        if weight is not None:
+            centred, target = centred * root[:, None], target * root[:, None]
+        parts = (centred, target)
+        largest = [np.maximum(part.max(axis=0), -part.min(axis=0)) for part in parts]
         require_squares(np.concatenate(largest) * np.sqrt(len(y)), X.shape[1])
-        values, vectors = np.linalg.eigh(_outer_gram(centred))
-        kept = values > max(X.shape) * EPSILON * max(values[-1], 0.0)
-        lifted = np.where(kept, values + ridge, 1.0)
-        alpha = vectors @ (np.where(kept, 1.0 / lifted, 0.0)[:, None] * (vectors.T @ target))
+        alpha, rank, condition = _dual_system(_outer_gram(centred), target, ridge, max(X.shape))
         coef = centred.T @ alpha
         residual = ((target - centred @ coef) ** 2).sum(axis=0) + ridge * (coef**2).sum(axis=0)
-    rank = int(kept.sum())
-    condition = float(np.sqrt(values[-1] / values[kept][0])) if rank else float("inf")
     return LinearFit(
         coef=coef,
         intercept=y_mean - x_mean @ coef,
@@ -314,6 +313,26 @@ def dual(
         residual=residual,
         dual=root[:, None] * alpha,
     )
+
+
+def _dual_system(
+    gram: Array, target: Array, ridge: float, size: int
+) -> tuple[Array, int | None, float]:
+    """(G + τI)⁺ times the target, the rank of G if it is known, and the condition number of X."""
+    if ridge > 0:
+        lapack = scipy_linalg().lapack
+        system = gram + np.diag(np.full(len(gram), ridge))
+        R, failed = lapack.dpotrf(system, lower=0, clean=0)
+        if not failed:
+            reciprocal, _ = lapack.dpocon(R, np.abs(system).sum(axis=0).max())
+            if reciprocal > size * EPSILON:
+                return lapack.dpotrs(R, target)[0], None, float(np.sqrt(1.0 / reciprocal))
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > size * EPSILON * max(values[-1], 0.0)
+    inverse = np.where(kept, 1.0 / np.where(kept, values + ridge, 1.0), 0.0)
+    alpha = vectors @ (inverse[:, None] * (vectors.T @ target))
+    condition = float(np.sqrt(values[-1] / values[kept][0])) if kept.any() else float("inf")
+    return alpha, int(kept.sum()), condition
 
 
 def _outer_gram(X: Array) -> Array:

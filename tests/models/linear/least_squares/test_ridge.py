@@ -104,6 +104,18 @@ def test_the_dual_variables_are_returned(intercept, standardize):
     assert th.Ridge(solver="svd").fit(WIDE, WIDE_Y).solution_.multipliers is None
 
 
+@pytest.mark.parametrize("alpha", [1e-30, 1e-3])
+def test_repeated_rows_in_the_dual(alpha):
+    """XXᵀ is singular: a penalty at rounding level gives the least norm, and others lift it."""
+    rows, y = np.vstack([WIDE, WIDE]), np.concatenate([WIDE_Y, WIDE_Y])
+    model = th.Ridge(alpha, solver="dual").fit(rows, y)
+    centred = rows - rows.mean(axis=0)
+    system = np.vstack([centred, np.sqrt(alpha) * np.eye(rows.shape[1])])
+    target = np.concatenate([y - y.mean(), np.zeros(rows.shape[1])])
+    expected = np.linalg.lstsq(system, target, rcond=1e-12)[0]
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-7, atol=1e-12)
+
+
 def test_gradient_vanishes():
     """2Xᵀ(Xβ + b − y) + 2αβ = 0 and Σ(residuals) = 0."""
     random = np.random.default_rng(1)
