@@ -4,9 +4,9 @@
 //
 // The rows are centred and scaled into panels of `wide` columns, `deep` rows at a time, and every
 // pair of panels at or above the diagonal is multiplied in tiles that stay in registers. This reads
-// the rows once; BLAS needs the centred rows in memory first. An
-// entry is a sum over `deep` rows in order, added to the total of the rows before, whatever the
-// tile: the bits depend neither on the number of threads nor on the width of the registers.
+// the rows once; BLAS needs the centred rows in memory first. An entry is a sum over `deep` rows in
+// order, added to the total of the rows before, whatever the tile: the bits depend neither on the
+// number of threads nor on the width of the registers.
 //
 // This file is compiled with fused multiply-adds where the machine has them; no decision depends
 // on the last bits of these sums.
