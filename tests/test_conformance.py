@@ -242,7 +242,7 @@ def pass_array_checks():
 
 @pytest.mark.slow
 def test_scikit_learn_contract_under_array_dispatch():
-    """The checks skipped above: SciPy must be told of array inputs before it is first imported."""
+    """The checks skipped above: SciPy's array inputs are enabled before its first import."""
     code = "from tests import test_conformance as laws; print(laws.pass_array_checks())"
     run = subprocess.run(
         [sys.executable, "-c", code],

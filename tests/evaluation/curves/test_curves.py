@@ -183,7 +183,7 @@ def test_stages_have_a_band_and_are_still_an_array():
     assert column.scores == stages.scores
 
 
-@pytest.mark.parametrize("score", [metrics.accuracy_score, lambda y, told: np.mean(y != told)])
+@pytest.mark.parametrize("score", [metrics.accuracy_score, lambda y, z: np.mean(y != z)])
 def test_shares_of_rows_over_stages_are_proportions(score):
     random = np.random.default_rng(1)
     X = random.standard_normal((100, 2))

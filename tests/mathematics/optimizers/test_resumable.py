@@ -82,7 +82,7 @@ def test_the_file_of_another_fit(tmp_path, monkeypatch):
     with pytest.raises(Ended), th.resumable(path, every=0):
         th.KMeans(3, random_state=0).fit(X)
     monkeypatch.undo()
-    with pytest.raises(th.errors.DataError, match="another fit in place 0"):
+    with pytest.raises(th.errors.DataError, match="a different fit at position 0"):
         with th.resumable(path):
             th.LogisticRegression(solver="newton-cg").fit(X, y)
     with pytest.raises(th.errors.DataError, match=r"place 0: n_clusters=3, not 4.*Delete"):
@@ -182,7 +182,7 @@ def test_a_file_cut_in_half(tmp_path):
     interrupted(path, X, y)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(
-        th.errors.DataError, match=r": the file '.*fit\.npz' is no snapshot of a fit.*Delete"
+        th.errors.DataError, match=r": the file '.*fit\.npz' is not a snapshot of a fit.*Delete"
     ):
         with th.resumable(path):
             pass

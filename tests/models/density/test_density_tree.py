@@ -253,7 +253,7 @@ def test_volumes_of_many_columns_neither_vanish_nor_overflow():
             assert abs(logs.mean() / 300 + np.log(unit)) < 5
 
 
-def test_growth_stops_where_it_is_told_to():
+def test_growth_stops_where_it_is_reported_to():
     X = blobs(500)
     assert th.DensityTree(max_leaf_nodes=1).fit(X).tree_.node_count == 1
     assert th.DensityTree(max_depth=2).fit(X).tree_.max_depth == 2

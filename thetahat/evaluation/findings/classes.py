@@ -72,7 +72,7 @@ def find_classes(table: CheckedTable) -> list[Finding]:
                 "warning" if share >= EMPTY else "note",
                 f"{share:.1%} of the rows have {table.target.name} = {top}.",
                 f"A model that always predicts {top} has accuracy {share:.1%}, so accuracy hardly "
-                "shows whether anything was learnt.",
+                "shows whether anything was learned.",
                 f"Use {better if metric == 'accuracy' else metric} instead of accuracy.",
                 (table.target.name,),
             )
@@ -88,7 +88,7 @@ def find_classes(table: CheckedTable) -> list[Finding]:
                 f"{counted(rare.size, 'class', 'classes')} of {table.target.name} "
                 f"{'has' if rare.size == 1 else 'have'} fewer than {FEW} rows: "
                 f"{listed(shown, 5)}.",
-                "So few rows can neither be learnt from nor show how good the predictions are.",
+                "So few rows can neither be learned from nor show how good the predictions are.",
                 "Collect more rows of these classes, or join them with similar ones.",
                 (table.target.name,),
                 tuple(table.numbered(rows[:ROWS_KEPT]).tolist()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import ks_2samp
 
-from thetahat.evaluation.findings.adversarial import told_apart
+from thetahat.evaluation.findings.adversarial import separability
 from thetahat.evaluation.findings.design import plain_matrix
 from thetahat.evaluation.findings.finding import Finding, counted, listed
 from thetahat.evaluation.findings.identifiers import is_identifier
@@ -53,7 +53,7 @@ def find_drift(train: CheckedTable, test: CheckedTable) -> list[Finding]:
     joined = [both_rows(a, b) for a, b in pairs]
     n = train.n_rows
     X = plain_matrix(joined, np.arange(n + test.n_rows))
-    apart = told_apart(X[:n], X[n:])
+    apart = separability(X[:n], X[n:])
     new = [f"{a.name} ({len(values)})" for a, b in pairs if (values := _new_levels(a, b))]
     if apart < APART and not moved and not new:
         return found

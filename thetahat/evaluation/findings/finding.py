@@ -139,7 +139,7 @@ class Findings:
 
     @property
     def severe(self) -> tuple[Finding, ...]:
-        """The findings that forbid to trust a score."""
+        """The findings because of which a score should not be trusted."""
         return self._of("severe")
 
     @property

@@ -65,7 +65,8 @@ def _dependent(gaps: list[CheckedColumn], table: CheckedTable) -> list[Finding]:
             f"{listed(shown, 5)}.",
             "Values that are missing for a reason are a signal, or a leak if they are filled in "
             "after the target is known.",
-            "Find out when the values are recorded. Models here see that a value was missing.",
+            "Find out when the values are recorded. Models of thetahat use the fact that a value "
+            "is missing.",
             tuple(name for _, name in names),
         )
     ]

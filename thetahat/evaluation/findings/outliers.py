@@ -22,8 +22,8 @@ def find_outliers(table: CheckedTable) -> list[Finding]:
     if table.n_rows < LEAST_ROWS:
         return []
     found = [*_placeholders(table)]
-    told = {name for each in found for name in each.columns}
-    numbers = [c for c in table.columns if c.kind == "number" and c.name not in told]
+    reported = {name for each in found for name in each.columns}
+    numbers = [c for c in table.columns if c.kind == "number" and c.name not in reported]
     far = {column.name: far_rows(column) for column in numbers}
     far = {name: rows for name, rows in far.items() if rows.size}
     if far:

@@ -4,7 +4,7 @@ Each model is fitted to two samples, which give the times of its fits and predic
 the number of rows, t(m) = t₀·m^p with 1 ≤ p ≤ 2. A model gets what it needs if that is less than
 an equal share, and what is left is divided among the others. A model whose fit to many rows takes
 more than its share is fitted to a half, a quarter, ... of the rows. Scores play no part, so that
-nothing is learnt about the held-out rows; every fold of a model gets the same share.
+nothing is learned about the held-out rows; every fold of a model gets the same share.
 
 If the limit is long enough for all, the shares are larger than the needs, and the searches end by
 themselves: then the result does not depend on the speed of the machine.

@@ -210,7 +210,7 @@ class MiniBatchDictionaryLearning(Watched, CodedRows):
             if len(self.components_) != k:
                 raise ParameterError(
                     f"{type(self).__name__}.partial_fit: n_components={self.n_components}, but the "
-                    f"batches so far gave {len(self.components_)} atoms. Call fit to begin anew."
+                    f"batches so far gave {len(self.components_)} atoms. Call fit to start again."
                 )
             atoms = self.components_.astype(np.float64)
             run = _Batches(

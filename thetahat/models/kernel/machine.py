@@ -52,7 +52,7 @@ STALLED_GAP = 1e-6
 
 
 class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
-    """A function f(x) = Σⱼ αⱼ k(x, xⱼ) + b under a loss, with the penalty α/2·‖f‖².
+    """A function f(x) = Σⱼ αⱼ k(x, xⱼ) + b with a loss, and the penalty α/2·‖f‖².
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         all of up to 10,000 rows, and 1,500 centres for more rows; ``solution_.reason`` says which.
     centers : {"uniform", "kmeans++", "leverage"}, default="uniform"
         How the centres are drawn. "uniform" gives every row the same chance. "kmeans++" draws rows
-        far from each other, and "leverage" rows that the others do not explain: both represent
+        far from each other, and "leverage" prefers rows with a high leverage score: both represent
         small groups of rows that lie apart, and take a little longer.
     solver : str or Method, default="auto"
         The method that minimises the objective, as in `LinearModel`. "auto" chooses by the loss and

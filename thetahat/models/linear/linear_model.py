@@ -24,7 +24,7 @@ from thetahat.objective.predictor import LinearPredictor
 
 @with_parameters
 class LinearModel(LikelihoodInference, Linear, AnyLoss):
-    """A linear function under any loss and any penalty, with an automatic choice of the solver.
+    """A linear function with any loss and any penalty, and an automatic choice of the solver.
 
     Formula: β̂, b̂ = argmin (Σ wᵢ ℓ(yᵢ, zᵢ))/(Σ wᵢ) + R(β) with zᵢ = xᵢᵀβ + b. The squared loss gives
     least squares, the logistic loss logistic regression, the Poisson loss a regression for counts,
@@ -122,7 +122,7 @@ class LinearModel(LikelihoodInference, Linear, AnyLoss):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearModel:
-        """Fit to rows in memory (X, y) or to a source that brings its own targets.
+        """Fit to rows in memory (X, y) or to a source that contains the targets.
 
         Parameters
         ----------

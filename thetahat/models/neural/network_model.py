@@ -38,7 +38,7 @@ class Head:
 
 
 class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator):
-    """A network of layers under a loss.
+    """A network of layers with a loss.
 
     Attributes
     ----------

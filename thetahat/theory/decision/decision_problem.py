@@ -185,7 +185,7 @@ class DecisionProblem:
         Parameters
         ----------
         rule : callable, optional
-            A function that maps an array of points to labels. Labels that are no class count as
+            A function that maps an array of points to labels. Labels that are not a class count as
             rejections. By default the Bayes rule.
 
         Returns

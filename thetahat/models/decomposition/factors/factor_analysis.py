@@ -80,7 +80,8 @@ class FactorAnalysis(Watched, Likelihood, Novelty, Projection):
         improves the vectors of the last iteration by `iterated_power` products, which is faster
         for more than 100 columns; for fewer columns both are the same.
     iterated_power : int, default=3
-        Number of power iterations of "randomized" per step. More are more accurate and take longer.
+        Number of power iterations of "randomized" per step. A larger number is more accurate and
+        takes longer.
     rotation : {"varimax", "quartimax"} or None, default=None
         How the factors are turned, which changes neither the covariance nor the likelihood.
         "varimax" gives each factor few large loadings, "quartimax" each column. None keeps the

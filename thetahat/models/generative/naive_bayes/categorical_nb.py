@@ -157,7 +157,7 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
         return joint if rows.dtype.char == "d" else joint.astype(rows.dtype)
 
     def _refuse(self, rows: Array) -> None:
-        """Raise an error for the first entry that is no category of `fit`."""
+        """Raise an error for the first entry that is not a category of `fit`."""
         schema = self._schema()
         for place in range(rows.shape[1]):
             require_categories(rows[:, place], place, 0, schema, type(self).__name__)

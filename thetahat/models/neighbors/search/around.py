@@ -72,7 +72,7 @@ class Around:
     widths: Array
     """The bandwidth h of every query, (m,)."""
     reach: float
-    """The largest d/h of a row that counts."""
+    """The largest d/h of a row with a positive weight."""
     weights: Array
     """(n,)."""
     values: Array
@@ -178,7 +178,7 @@ class Around:
             b[place] += np.einsum("ik,i,it->kt", phi, g, self.values[rows]).ravel()
 
     def weights_of(self, distances: Array, query: int) -> tuple[Array, Array]:
-        """The weights g of the rows that count for a query, and the numbers of these rows."""
+        """The positive weights g of the rows at a query, and the numbers of these rows."""
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = np.where(distances == 0, 0.0, distances / self.widths[query])
         rows = np.flatnonzero(scaled <= self.reach)
