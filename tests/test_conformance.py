@@ -176,7 +176,7 @@ def beside_the_point(model):
         reason = "classes of weights 1000 and 0.0001 leave no nu that can be met"
         return {"check_class_weight_classifiers": reason}
     if isinstance(model, th.CategoricalNB):
-        reason = "the rows of these checks are fractions, which are no categories"
+        reason = "the rows of these checks are fractions, which are not categories"
         checks = ("sample_weight_equivalence_on_dense_data", "classifiers_one_label_sample_weights")
         return {f"check_{each}": reason for each in checks}
     if isinstance(model, th.OneClassSVM):

@@ -24,7 +24,7 @@ LABELS = np.where(Y + RANDOM.standard_normal(N) > 0, "yes", "no")
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):
-    """Labels ±1 by the nearer class mean over some columns: quick, and honest about its rows."""
+    """Labels ±1 by the nearer class mean over some columns."""
 
     def __init__(self, columns=slice(None)):
         self.columns = columns

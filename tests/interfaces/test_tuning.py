@@ -256,7 +256,7 @@ class TestThreshold:
         assert good["classes"][0]["recall"]["value"] == pytest.approx(hits / (hits + missed))
         assert hits > missed  # at probability 0.5, most are missed
         text = page.read_text()
-        assert "1 : 8 (asked for)" in text
+        assert "1 : 8 (requested)" in text
         assert "fraud is predicted from probability" in text
 
     def test_the_positive_class_can_be_named(self, capsys, rare_csv):

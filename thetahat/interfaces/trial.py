@@ -163,9 +163,9 @@ def try_models(
     """Look at the rows, then tune, fit and compare the models on the same folds.
 
     With a time limit, the models are tuned on the training rows of every fold, and a stack of them
-    is added if the models were not chosen by the user, or if it was asked for. If `thresholds` are
+    is added if the models were not chosen by the user, or if it was requested. If `thresholds` are
     to be chosen, models are compared by how well they rank the rows, and models without
-    probabilities are left out unless they were asked for.
+    probabilities are left out unless they were requested.
     """
     order = order or Asked()
     stack = asked is None or STACK in map(str.lower, asked)

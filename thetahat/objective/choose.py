@@ -280,7 +280,7 @@ def _by_sparse_rows(risk: Any) -> tuple[Method, str] | None:
 def method_for(risk: Any, solver: str | Method = "auto") -> tuple[Method, str]:
     """The method that `solver` names, or for "auto" the one chosen for this risk; with a reason."""
     if solver != "auto":
-        return named(solver), "asked for"
+        return named(solver), "requested"
     chosen = (
         _by_class_duals(risk) or _by_outputs(risk) or _by_products(risk) or _by_sparse_rows(risk)
     )

@@ -140,7 +140,7 @@ def test_unknown_form():
         ([1, 10**9, 5], np.int64),
     ],
 )
-def test_whole_numbers_of_any_size_are_reported_apart(labels, dtype):
+def test_whole_numbers_of_any_size_are_distinguished(labels, dtype):
     values = np.array(labels, dtype=dtype)
     encoding = LabelEncoding.of(values)
     classes, codes = np.unique(values, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Fits that end with their process go on from the file of `th.resumable`."""
+"""Fits that end with their process continue from the file of `th.resumable`."""
 
 from contextlib import suppress
 
@@ -89,7 +89,7 @@ def test_the_file_of_another_fit(tmp_path, monkeypatch):
         with th.resumable(path):
             th.KMeans(4, random_state=0).fit(X)
     path.write_bytes(b"no snapshot")
-    with pytest.raises(th.errors.DataError, match="no snapshot of a fit"), th.resumable(path):
+    with pytest.raises(th.errors.DataError, match="not a snapshot of a fit"), th.resumable(path):
         pass
 
 

@@ -1,4 +1,4 @@
-"""Converged means it: from wild starts, a fit is a stationary point or says that it is none."""
+"""From poor starts, a fit is a stationary point or says that it is not one."""
 
 import warnings
 

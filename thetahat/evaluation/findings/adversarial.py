@@ -1,4 +1,4 @@
-"""Adversarial validation: whether a model can tell two sets of rows apart by their columns."""
+"""Adversarial validation: whether a model can separate two sets of rows by their columns."""
 
 from __future__ import annotations
 

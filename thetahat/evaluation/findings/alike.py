@@ -1,4 +1,4 @@
-"""Columns that say the same: correlations of numbers of nearly ±1, and equal categories."""
+"""Columns with the same information: correlations of nearly ±1, and equal categories."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from thetahat.evaluation.findings.finding import ROWS_KEPT, Finding, counted, li
 from thetahat.evaluation.findings.table import CheckedColumn, CheckedTable
 
 UNEVEN = 0.8
-"""Share of the most frequent class from which accuracy says little."""
+"""Share of the most frequent class from which accuracy is not informative."""
 EMPTY = 0.9
-"""Share from which accuracy says nothing: a constant reaches it."""
+"""Share from which accuracy is useless: a constant has at least this accuracy."""
 FEW = 10
 """Rows of a class below which it is rare."""
 

@@ -229,7 +229,7 @@ def _contradictions(table: CheckedTable) -> list[Finding]:
             f"class of {table.target.name}.",
             f"No model can be right on all of them: at least {wrong / rows.size:.1%} of the "
             "predictions for these rows are wrong.",
-            "Check the labels of these rows, or add a column that tells them apart.",
+            "Check the labels of these rows, or add a column that distinguishes them.",
             rows=tuple(table.numbered(rows[:ROWS_KEPT]).tolist()),
             n_rows=int(rows.size),
         )

@@ -36,7 +36,8 @@ def _many(gaps: list[CheckedColumn], table: CheckedTable) -> list[Finding]:
             "note",
             f"{counted(len(names), 'column')} {'is' if len(names) == 1 else 'are'} missing in half "
             f"of the rows or more (up to {worst:.0%}): {listed(names, 5)}.",
-            "Filled-in values say little; often only the fact that a value is missing does.",
+            "Filled-in values carry little information; often only the fact that a value is "
+            "missing is informative.",
             "Find out why the values are missing before the columns are used.",
             names,
         )

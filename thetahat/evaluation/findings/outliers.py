@@ -36,7 +36,7 @@ def find_outliers(table: CheckedTable) -> list[Finding]:
                 tuple(far),
                 f"{counted(rows.size, 'row')} {'has' if rows.size == 1 else 'have'} values far "
                 f"outside of all others: {listed(shown, 5)}.",
-                "A few extreme values pull linear and distance-based models towards them.",
+                "A few extreme values have a large influence on linear and distance-based models.",
                 "Check whether they are errors. Trees, ranks or logarithms are not sensitive to "
                 "them.",
             )

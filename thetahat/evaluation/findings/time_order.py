@@ -147,7 +147,7 @@ def find_time(table: CheckedTable, named: str | None = None) -> list[Finding]:
         )
     if found.apart >= APART:
         seen.append(
-            f"early and late rows of {name} differ in the other columns (a model tells them apart "
+            f"early and late rows of {name} differ in the other columns (a model separates them "
             f"with AUC {found.apart:.2f})"
         )
     strong = found.autocorrelation >= VERY_ALIKE and named is None

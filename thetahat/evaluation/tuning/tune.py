@@ -33,7 +33,7 @@ class Tuning:
     metric : str
         The name of the metric that is maximised.
     chosen : dict
-        The chosen setting. Empty if the model is best as it is.
+        The chosen setting. Empty if the given parameters of the model are the best.
     score : float
         The mean score of the chosen setting in the last round. It is too optimistic as a score of
         the model, because it is the best of many.
@@ -51,8 +51,8 @@ class Tuning:
     model : estimator
         The model fitted with the chosen setting to all rows.
     complete : bool
-        Whether the search ended by itself. If False, the time limit has ended it, and another run
-        may choose another setting.
+        Whether the search was completed. If False, the time limit stopped it, and another run may
+        choose another setting.
 
     Examples
     --------

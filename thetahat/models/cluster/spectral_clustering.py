@@ -153,7 +153,8 @@ class SpectralClustering(ClusterMixin, GraphModel):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Training rows, or edge weights or distances of shape (n, n) if `affinity` says so.
+            Training rows, or edge weights or distances of shape (n, n) for the precomputed
+            affinities.
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
 
@@ -195,7 +196,8 @@ class SpectralClustering(ClusterMixin, GraphModel):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Training rows, or edge weights or distances of shape (n, n) if `affinity` says so.
+            Training rows, or edge weights or distances of shape (n, n) for the precomputed
+            affinities.
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
 

@@ -66,9 +66,9 @@ class MiniBatchDictionaryLearning(Watched, CodedRows):
     dict_init : array of shape (k, d) or None, default=None
         Initial atoms. None uses the principal directions of the rows; for `partial_fit` those of
         the first batch.
-    verbose : bool, default=False
-        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
-        values print every iteration.
+    verbose : bool or int, default=False
+        Whether to print the progress. True or 1 prints one line per second and how the fit ended,
+        larger values print every iteration.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of the rows. Pass an int for the same result on every call.
     positive_dict : bool, default=False

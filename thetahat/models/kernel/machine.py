@@ -59,9 +59,9 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
     kernel : str or Kernel, default="rbf"
         The kernel (k): a value such as ``th.kernels.RBF(sigma=2.0)``, a sum or product of kernels,
         or a name: "rbf", "linear", "polynomial", "laplacian", "matern", "rational_quadratic",
-        "cosine". The name of a kernel of distances stands for one whose bandwidth is the root of
-        the total variance of the columns, ``th.kernels.bandwidth(X, "std")``. "precomputed" means
-        that X is a kernel matrix.
+        "cosine". The name of a kernel of distances means one whose bandwidth is the root of the
+        total variance of the columns, ``th.kernels.bandwidth(X, "std")``. "precomputed" means that
+        X is a kernel matrix.
     n_components : int, "auto" or None, default="auto"
         Number of training rows that are used as centres (Nyström's approximation). More centres are
         more accurate and cost more time and memory. None uses all rows, which is exact. "auto" uses

@@ -104,7 +104,8 @@ class SpectralEmbedding(GraphModel):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Training rows, or edge weights or distances of shape (n, n) if `affinity` says so.
+            Training rows, or edge weights or distances of shape (n, n) for the precomputed
+            affinities.
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
 
@@ -122,7 +123,7 @@ class SpectralEmbedding(GraphModel):
             warn(
                 "SpectralEmbedding: Graph is not fully connected, spectral embedding may not work "
                 f"as expected. It has {found.n_connected} components, and the first "
-                f"{found.n_connected - 1} columns say only which component a row belongs to. Use "
+                f"{found.n_connected - 1} columns show only which component a row belongs to. Use "
                 "more neighbours or a smaller gamma, or embed each component on its own."
             )
         self.eigenvalues_ = found.values[1:]
@@ -138,7 +139,8 @@ class SpectralEmbedding(GraphModel):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Training rows, or edge weights or distances of shape (n, n) if `affinity` says so.
+            Training rows, or edge weights or distances of shape (n, n) for the precomputed
+            affinities.
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
 

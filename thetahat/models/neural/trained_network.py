@@ -205,7 +205,7 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
                     tolerance=self.tol or 0.0,
                     max_steps=steps,
                     watch=watch,
-                    reason="all rows in each iteration, asked for",
+                    reason="all rows in each iteration, requested",
                 )
         except KeyboardInterrupt as interrupt:
             if hasattr(interrupt, "solution"):

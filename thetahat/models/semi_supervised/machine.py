@@ -101,8 +101,8 @@ class PartlyLabelledMachine(Classifier, KernelMachine, PartlyLabelled):
         loss = named_loss(self.loss)
         if loss.targets not in OF_CLASSES and not isinstance(loss, Squared):
             raise ParameterError(
-                f"{type(self).__name__}: loss={self.loss!r} is a loss of numbers, but labels are "
-                'learned here. Use "hinge", "logistic", "squared" or another loss of classes.'
+                f"{type(self).__name__}: loss={self.loss!r} is a loss of numbers, but the model "
+                'learns labels. Use "hinge", "logistic", "squared" or another loss of classes.'
             )
         return loss
 

@@ -50,7 +50,7 @@ class TransductiveSVM(PartlyLabelledMachine):
     the objective. The weight γ starts small and is doubled until it is reached, because many local
     minima appear with it. The result is a local minimum, as ``solution_.outcome`` says: another
     ``alpha``, kernel or number of stages may give a better one. This helps if the classes are
-    separated by regions with few rows, and can harm otherwise.
+    separated by regions with few rows, and can make predictions worse otherwise.
 
     Cost: one fit of a kernel machine per round, O(n³) time, or O(n m²) with m centres
     (``n_components``), and n·m numbers for the features.

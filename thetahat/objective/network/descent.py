@@ -185,7 +185,7 @@ class BatchDescent:
             theta=_copied(training.theta),
             outcome=outcome,
             solver=self.solver,
-            reason=f"batches of {self.batch_size} rows, asked for",
+            reason=f"batches of {self.batch_size} rows, requested",
             steps=training.epochs,
             value=training.curve[-1] if training.curve else math.nan,
             gap=training.progress.gap,

@@ -103,7 +103,7 @@ def test_models_that_could_not_be_tried_are_not_compared():
             model.fit(X, Y)
 
 
-def test_members_are_reported_how_much_time_is_left():
+def test_members_receive_the_time_that_is_left():
     limits = []
 
     class Told(Slow):

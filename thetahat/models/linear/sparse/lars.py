@@ -49,7 +49,7 @@ class Lars(LeastAngleRegressor):
         return PathRules(max_iter=self.n_nonzero_coefs, keep_path=self.fit_path)
 
     def _solution(self, path: LeastAnglePath) -> Solution:
-        """A path that ends after the requested steps is what was asked for."""
+        """A path that ends after the requested number of steps is complete."""
         found = super()._solution(path)
         if found.outcome is Outcome.STEPS_EXHAUSTED:
             return replace(found, outcome=Outcome.EXACT, message=Outcome.EXACT.value)

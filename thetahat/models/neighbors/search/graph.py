@@ -41,10 +41,11 @@ class ApproximateSearch(Part):
     """Settings of the approximate search: ``algorithm=ApproximateSearch(recall=0.99)``.
 
     A graph links every row to about ``n_links`` rows in different directions. A search walks from
-    row to row towards its query and keeps the nearest rows seen, as many as its width. The width is
-    chosen in `fit` such that held-out rows find the wanted share of their true neighbours. If a row
-    has many equal copies (more than ``n_links/4``), the graph links the distinct rows, and results
-    name the copies by their row numbers. Fewer than 1,000 distinct rows are searched exactly.
+    row to row towards its query and keeps the nearest rows found so far, as many as its width. The
+    width is chosen in `fit` such that held-out rows find the requested share of their true
+    neighbours. If a row has many equal copies (more than ``n_links/4``), the graph links the
+    distinct rows, and results name the copies by their row numbers. Fewer than 1,000 distinct rows
+    are searched exactly.
 
     Formula: recall = (number of true neighbours found)/k, on average over queries.
 
