@@ -88,7 +88,7 @@ def find_classes(table: CheckedTable) -> list[Finding]:
                 f"{counted(rare.size, 'class', 'classes')} of {table.target.name} "
                 f"{'has' if rare.size == 1 else 'have'} fewer than {FEW} rows: "
                 f"{listed(shown, 5)}.",
-                "So few rows can neither be learned from nor show how good the predictions are.",
+                "A model cannot be trained or scored reliably with so few rows.",
                 "Collect more rows of these classes, or join them with similar ones.",
                 (table.target.name,),
                 tuple(table.numbered(rows[:ROWS_KEPT]).tolist()),

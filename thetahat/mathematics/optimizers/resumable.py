@@ -215,8 +215,8 @@ def _fits_of(facts: dict[str, Any], path: Path) -> tuple[dict[str, str], list[di
     )
     if not isinstance(names, dict) or not isinstance(fits, list) or not whole:
         raise DataError(
-            f"resumable: the file {str(path)!r} does not name its fits. Delete the file to start "
-            "again, or use another path."
+            f"resumable: the file {str(path)!r} does not contain the names of its fits. Delete "
+            "the file to start again, or use another path."
         )
     return dict(names), fits
 
