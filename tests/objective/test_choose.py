@@ -47,7 +47,7 @@ def test_the_choice_serves_every_penalty(loss, n_features):
 
 def assert_served(risk):
     if not isinstance(risk.loss, Subdifferentiable):
-        with pytest.raises(th.errors.CapabilityError, match=r"only a value.*Fit with a surrogate"):
+        with pytest.raises(th.errors.CapabilityError, match=r"no gradient.*Fit with a surrogate"):
             method_for(risk)
         return
     method, reason = method_for(risk)

@@ -85,7 +85,7 @@ def test_the_file_of_another_fit(tmp_path, monkeypatch):
     with pytest.raises(th.errors.DataError, match="a different fit at position 0"):
         with th.resumable(path):
             th.LogisticRegression(solver="newton-cg").fit(X, y)
-    with pytest.raises(th.errors.DataError, match=r"place 0: n_clusters=3, not 4.*Delete"):
+    with pytest.raises(th.errors.DataError, match=r"position 0: n_clusters=3, not 4.*Delete"):
         with th.resumable(path):
             th.KMeans(4, random_state=0).fit(X)
     path.write_bytes(b"no snapshot")
@@ -111,7 +111,7 @@ def test_a_file_of_a_fit_on_other_rows(tmp_path, kind):
     stopped(path, model, X, y)
     other = X.copy()
     other[7, 1] += 1e-9
-    with pytest.raises(th.errors.DataError, match=r"place 0: other values in X.*Delete the file"):
+    with pytest.raises(th.errors.DataError, match=r"position 0: other values in X.*Delete"):
         with th.resumable(path):
             model.fit(other, y)
     with pytest.raises(th.errors.DataError, match="200 rows, not 199"), th.resumable(path):

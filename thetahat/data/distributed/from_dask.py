@@ -170,7 +170,7 @@ class _Joint:
     """The size of each partition where it had to be computed; else empty."""
     template: Any
     target: Any
-    """An empty X and y, which tell the types."""
+    """An empty X and y, which have the types."""
 
     @property
     def starts(self) -> list[int]:

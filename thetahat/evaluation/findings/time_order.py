@@ -1,7 +1,7 @@
 """Rows in order of time: which column is the time, and whether the order carries information.
 
 Residuals of a linear model of the other columns are put in order of time. If neighbours are alike
-(autocorrelation), or if a model can tell early rows from late ones by the other columns, then
+(autocorrelation), or if a model can separate early rows from late ones by the other columns, then
 shuffled folds predict each row from its own past and future.
 """
 

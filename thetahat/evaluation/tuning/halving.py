@@ -2,11 +2,11 @@
 
 Settings are compared in rounds. The first round tries all of them on a sample of the training rows
 and one held-out fold; the best third is kept for three times as many rows, until the last round
-uses all training rows, or `MOST_ROWS` of them. If there are few rows, a half of the settings goes
-on to more folds instead. The last round compares at least three settings, or six if there are few
-rows. All settings of a round have the same rows and folds. When time is over, the best setting of
-the last round with results is chosen, and it alone is tried on the rows of the last round, because
-the predictions for the held-out rows of that round are what a stack of several models is made of.
+uses all training rows, or `MOST_ROWS` of them. If there are few rows, the best half is kept for
+more folds instead. The last round compares at least three settings, or six if there are few rows.
+All settings of a round have the same rows and folds. When time is over, the best setting of the
+last round with results is chosen, and it alone is tried on the rows of the last round, because the
+predictions for the held-out rows of that round are what a stack of several models is made of.
 """
 
 from __future__ import annotations

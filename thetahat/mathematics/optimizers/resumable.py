@@ -121,7 +121,7 @@ class resumable:
             )
 
     def next_run(self, name: str) -> Run:
-        """The next run of a solver in the block; `name` tells it from others."""
+        """The next run of a solver in the block; `name` identifies it."""
         number = str(self._calls)
         self._calls += 1
         before = self._names.get(number, name)
@@ -158,7 +158,7 @@ class resumable:
 
 
 def note_fit(estimator: Any, source: Source) -> None:
-    """Tell an active block about the estimator and the rows of the fit that begins."""
+    """Record the estimator and the rows of the fit that begins in an active block."""
     owner = _active.get()
     if owner is not None:
         rows = {"rows": source.n_rows, "columns": source.n_features}

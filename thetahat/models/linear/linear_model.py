@@ -36,8 +36,8 @@ class LinearModel(LikelihoodInference, Linear, AnyLoss):
     for two classes; softmax cross-entropy and the multi-class hinges are for any number. With any
     other loss the model is a regressor, and `score` is R².
 
-    Cost: that of the solver: O(n d²) per Newton step and O(n d) per gradient step, in memory or out
-    of core.
+    Cost: that of the solver: O(n d²) per Newton step and O(n d) per gradient step, in memory or
+    block by block.
 
     Parameters
     ----------
