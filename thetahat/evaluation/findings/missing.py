@@ -88,8 +88,8 @@ def _together(gaps: list[CheckedColumn], table: CheckedTable) -> list[Finding]:
                 "missing",
                 "note",
                 f"{listed(names, 5)} are missing in the same {counted(rows.size, 'row')}.",
-                "Columns that are missing together come from one source, and their marks of "
-                "missing values say the same.",
+                "Columns that are missing together come from one source, and which of their "
+                "values are missing is the same information.",
                 "Check whether these rows come from another source or process.",
                 names,
                 tuple(table.numbered(rows[:ROWS_KEPT]).tolist()),

@@ -47,7 +47,7 @@ class PartlyLabelledMachine(Classifier, KernelMachine, PartlyLabelled):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The labels in sorted order, without the mark −1.
+        The labels in sorted order, without the value −1 (unlabelled).
     transduction_ : array of shape (n,)
         The labels of the training rows: as given, or as predicted for rows without a label.
     """

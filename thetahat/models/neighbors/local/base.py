@@ -26,7 +26,7 @@ from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
 
 LEAF_SIZE = 30
 LEAST_SUM = 1e-250
-"""Sums of kernel values below it have lost their digits; nothing within reach counts."""
+"""Smaller sums of kernel values have no correct digits, and count as 0."""
 NEIGHBORS_AT_ONCE = 1 << 20
 """Neighbours of several queries that are in memory together."""
 CONSTANT = Terms(0, 0)
