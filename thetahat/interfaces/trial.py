@@ -103,12 +103,12 @@ class Trial:
         return self.comparison.best
 
     @property
-    def doubt(self) -> str:
+    def caution(self) -> str:
         """A warning about the scores if there are severe findings; "" otherwise."""
         count = len(self.findings.severe)
         if not count:
             return ""
-        return f"Do not rely on these scores before the {_severe(count)} been looked at."
+        return f"Do not rely on these scores before the {_severe(count)} been checked."
 
     @property
     def sentences(self) -> list[str]:
