@@ -4,7 +4,7 @@
 // Such sums carry rounding errors, so they serve as a filter only. With `low[j]` = (1 − c)·‖x_j‖
 // and c beyond all rounding of the formula, low[j] − 2 g[j] + (1 − c)·‖q‖ is a lower bound, and the
 // same with 1 + c an upper bound. A row whose lower bound does not exceed the distance of the
-// farthest kept row is measured again, in float64 as metrics.hpp defines it: the result has the bits
+// farthest kept row is measured anew, in float64 as metrics.hpp defines it: the result has the bits
 // of a scan. The test is written so that a bound that overflowed (NaN) passes.
 #pragma once
 
