@@ -102,8 +102,8 @@ def methods(cls: type) -> tuple[list[str], list[str]]:
 
 
 def api_index(groups: list[Group]) -> str:
-    """The public face at a glance: every model and function, and the namespaces."""
-    lines = [*title("The public face at a glance", "="), ""]
+    """All public names: every model and function, and the namespaces."""
+    lines = [*title("All public names", "="), ""]
     lines += [
         "Everything is reached through ``import thetahat as th``. Models and the functions of",
         "everyday use are names of ``th`` itself; everything else is in a namespace by its kind.",

@@ -178,7 +178,7 @@ def beside_the_point(model):
         reason = "classes of weights 1000 and 0.0001 leave no nu that can be met"
         return {"check_class_weight_classifiers": reason}
     if isinstance(model, th.CategoricalNB):
-        reason = "the rows of these checks are fractions, which are no categories"
+        reason = "the rows of these checks are fractions, which are not categories"
         checks = ("sample_weight_equivalence_on_dense_data", "classifiers_one_label_sample_weights")
         return {f"check_{each}": reason for each in checks}
     if isinstance(model, th.OneClassSVM):
@@ -250,7 +250,7 @@ def pass_array_checks():
 
 @pytest.mark.slow
 def test_scikit_learn_contract_under_array_dispatch():
-    """The checks skipped above: SciPy must be told of array inputs before it is first imported."""
+    """The checks skipped above: SciPy's array inputs are enabled before its first import."""
     code = "from tests import test_conformance as laws; print(laws.pass_array_checks())"
     run = subprocess.run(
         [sys.executable, "-c", code],

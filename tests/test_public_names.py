@@ -1,4 +1,4 @@
-"""The public face: every name loads, nothing else shows, and editors see the same names."""
+"""The public names: every name loads, nothing else shows, and editors see the same names."""
 
 import inspect
 import subprocess

@@ -85,7 +85,7 @@ def place_of_classes(module: str) -> str:
     if not names:
         return ""
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    return f". The names of sklearn.{module} stand in thetahat itself: from thetahat import {shown}"
+    return f". The names of sklearn.{module} are in thetahat itself: from thetahat import {shown}"
 
 
 def install() -> None:

@@ -10,7 +10,7 @@ from importlib import import_module
 
 
 def _level(machine: int, asked: str | None) -> int:
-    """The level of the machine, or a lower one that is asked for."""
+    """The level of the machine, or a lower one that is requested."""
     if asked is None:
         return machine
     if asked not in ("1", "3"):

@@ -1,6 +1,6 @@
 """Every public name and the module that defines it: the table behind ``th.<name>``.
 
-Estimators and the functions of everyday use are names of ``th`` itself. Everything else stands in a
+Estimators and the functions of everyday use are names of ``th`` itself. Everything else is in a
 namespace by its kind: ``th.results`` has what functions return, ``th.errors`` what they raise,
 ``th.losses`` the losses, and so on.
 """

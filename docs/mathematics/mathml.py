@@ -41,7 +41,7 @@ _SCRIPT = re.compile(r"[−-]?(?:[0-9]+|[A-Za-zΑ-ωℓ]+[0-9]*)")
 
 
 class Unreadable(ValueError):
-    """The text is no formula that this module knows how to read."""
+    """The text is not a formula that this module can read."""
 
 
 def typeset(text: str, display: bool = False) -> str:

@@ -5,7 +5,7 @@
 // A chain goes from a cluster to its nearest one, from there to the nearest of that, and so on,
 // until two are nearest to each other; these are merged. The centres lie in a kd-tree. A node
 // excludes all of its clusters if the distance of its box, with the size of its smallest cluster,
-// is larger than the best so far: |A||B|/(|A| + |B|) grows with |B|. The tree is built anew when
+// is larger than the best so far: |A||B|/(|A| + |B|) grows with |B|. The tree is built again when
 // half of the clusters are gone. Distances are exact, bounds are a little lower than they need be,
 // and of equal distances the previous cluster of the chain is taken, or else the one with the
 // smallest row, so the result is that of a full search. One thread.

@@ -5,7 +5,7 @@
 // if all of them are busy with the loops of other callers. A loop inside a loop runs on its thread.
 //
 // A child process has none of the threads of its parent, and the lock may have been held by one of
-// them: after a fork the pool begins anew.
+// them: after a fork the pool starts again.
 
 #include "core/parallel.hpp"
 

@@ -1,4 +1,4 @@
-"""The one door: what comes in as what, and what is refused with which words."""
+"""Validation of data: what each input becomes, and what is refused with which message."""
 
 import numpy as np
 import pandas as pd

@@ -57,7 +57,7 @@ def test_the_threshold_leaves_the_share_beyond_it():
         MODEL.novelty_threshold(rows, 1)
 
 
-def test_new_rows_are_told_from_old_ones():
+def test_new_rows_are_distinguished_from_old_ones():
     random = np.random.default_rng(0)
     usual, held_out = random.standard_normal((2, 1000, 2))
     strange = random.uniform(-8, 8, (200, 2))

@@ -107,7 +107,7 @@ class TestErrorsOfCompare:
     @pytest.mark.parametrize(
         ("model", "message"),
         [
-            (None, "model 'a' is None, which is no estimator"),
+            (None, "model 'a' is None, which is not an estimator"),
             (th.Ridge, "model 'a' is the class Ridge"),
             (3, "model 'a' is an object of type int"),
         ],

@@ -24,7 +24,7 @@ LABELS = np.where(Y + RANDOM.standard_normal(N) > 0, "yes", "no")
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):
-    """Labels ±1 by the nearer class mean over some columns: quick, and honest about its rows."""
+    """Labels ±1 by the nearer class mean over some columns."""
 
     def __init__(self, columns=slice(None)):
         self.columns = columns
@@ -132,9 +132,9 @@ def test_it_prints_plots_and_tells_of_progress(capsys):
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    told = []
-    found = th.evaluate(th.Ridge(), X, Y, progress=lambda *what: told.append(what))
-    assert sorted(told)[-1] == (5, 5, "Ridge")
+    reported = []
+    found = th.evaluate(th.Ridge(), X, Y, progress=lambda *what: reported.append(what))
+    assert sorted(reported)[-1] == (5, 5, "Ridge")
     assert "Ridge: 5 folds" in str(found)
     assert found.plot().get_ylabel() == "r2"
     comparison = th.compare({"a": th.Ridge(), "b": th.Ridge(alpha=100.0)}, X, Y, progress=True)

@@ -35,7 +35,7 @@ def alike(model, count):
 
 
 class Says:
-    """A model that gives what it was told."""
+    """A model that returns given predictions."""
 
     def __init__(self, labels):
         self.labels = labels

@@ -49,21 +49,21 @@ def uneven():
     """A is right on all small folds and errs on the large one; B the other way round."""
     groups = np.repeat(range(6), [100, 2, 2, 2, 2, 2])
     y = np.arange(110) % 2
-    told = np.column_stack([y, y])
-    told[:6, 0] ^= 1
-    told[100::2, 1] ^= 1
-    return told, y, groups
+    columns = np.column_stack([y, y])
+    columns[:6, 0] ^= 1
+    columns[100::2, 1] ^= 1
+    return columns, y, groups
 
 
-def told_by_chance(random, n, share=0.8):
+def right_by_chance(random, n, share=0.8):
     """Two columns that are right equally often."""
     y = np.tile([0, 1], n // 2)
     return np.column_stack([np.where(random.random(n) < share, y, 1 - y) for _ in range(2)]), y
 
 
 def test_what_is_ranked_is_what_is_tested():
-    told, y, groups = uneven()
-    found = th.compare(COLUMNS, told, y, cv=GroupKFold(6), groups=groups)
+    columns, y, groups = uneven()
+    found = th.compare(COLUMNS, columns, y, cv=GroupKFold(6), groups=groups)
     (pair,) = found.pairs
     means = {name: each.scores["accuracy"].mean() for name, each in found.evaluations.items()}
     assert found.best == pair.better == "A"
@@ -73,8 +73,8 @@ def test_what_is_ranked_is_what_is_tested():
 
 
 def test_mcnemars_test_counts_rows():
-    told, y, groups = uneven()
-    (pair,) = th.compare(COLUMNS, told, y, cv=GroupKFold(6), groups=groups, test="mcnemar").pairs
+    columns, y, groups = uneven()
+    (pair,) = th.compare(COLUMNS, columns, y, cv=GroupKFold(6), groups=groups, test="mcnemar").pairs
     assert (pair.better, pair.worse) == ("B", "A")
     assert pair.difference.estimate == pytest.approx(1 / 110)
     assert pair.test.details["only_a_right"] == 6
@@ -89,8 +89,8 @@ def test_mcnemars_interval_is_not_bounded_by_the_rows_that_differ():
         random = np.random.default_rng((8, seed))
         y = np.tile([0, 1], 101)
         kind = random.random(202)
-        told = np.column_stack([y ^ (kind < 0.005), y ^ (kind > 0.985)])
-        (pair,) = th.compare(COLUMNS, told, y, cv=split, test="mcnemar", margin=0.012).pairs
+        columns = np.column_stack([y ^ (kind < 0.005), y ^ (kind > 0.985)])
+        (pair,) = th.compare(COLUMNS, columns, y, cv=split, test="mcnemar", margin=0.012).pairs
         gap = 0.01 if pair.better == "A" else -0.01
         hits += gap in pair.difference
         assert (0 in pair.difference) != pair.test.rejects
@@ -103,10 +103,10 @@ def test_mcnemars_interval_is_not_bounded_by_the_rows_that_differ():
 
 
 def test_a_search_chooses_by_the_mean_over_folds():
-    told, y, groups = uneven()
+    columns, y, groups = uneven()
     folds = GroupKFold(6)
-    found = th.search(ByColumn(), {"column": [1, 0]}, told, y, cv=folds, groups=groups)
-    peer = GridSearchCV(ByColumn(), {"column": [1, 0]}, cv=folds).fit(told, y, groups=groups)
+    found = th.search(ByColumn(), {"column": [1, 0]}, columns, y, cv=folds, groups=groups)
+    peer = GridSearchCV(ByColumn(), {"column": [1, 0]}, cv=folds).fit(columns, y, groups=groups)
     assert found.chosen == found.best == peer.best_params_ == {"column": 0}
 
 
@@ -117,8 +117,8 @@ def test_equal_differences_on_two_folds_prove_nothing():
     """Differences of one row on either fold: 5 to 5 points, p = 0, in 7% of such experiments."""
     equal = 0
     for seed in range(60):
-        told, y = told_by_chance(np.random.default_rng(seed), 40)
-        (pair,) = th.compare(COLUMNS, told, y, cv=2, random_state=seed, test="corrected_t").pairs
+        columns, y = right_by_chance(np.random.default_rng(seed), 40)
+        (pair,) = th.compare(COLUMNS, columns, y, cv=2, random_state=seed, test="corrected_t").pairs
         d = pair.difference
         equal += d.estimate > 0 and "all differences are the same" in str(pair.test)
         assert not pair.test.rejects
@@ -130,8 +130,8 @@ def test_where_rows_cannot_help_nothing_is_claimed():
     def score(model, X, y):
         return 0.5 + 0.1 * model.column
 
-    told, y = told_by_chance(np.random.default_rng(0), 40)
-    (pair,) = th.compare(COLUMNS, told, y, scoring=score).pairs
+    columns, y = right_by_chance(np.random.default_rng(0), 40)
+    (pair,) = th.compare(COLUMNS, columns, y, scoring=score).pairs
     assert pair.test.p == 1.0
     assert pair.test.effect_size is None
     assert (pair.difference.low, pair.difference.high) == (-np.inf, np.inf)
@@ -172,12 +172,12 @@ def test_one_split_is_tested_by_its_rows():
 
 
 def test_type_one_error_on_one_split():
-    """Two columns right equally often, told apart by `compare` as often as the level says."""
+    """Two columns right equally often, distinguished by `compare` as often as the level says."""
     random, rejected = np.random.default_rng(7), 0
     split = [(np.arange(20), np.arange(20, 620))]
     for _ in range(400):
-        told, y = told_by_chance(random, 620)
-        rejected += th.compare(COLUMNS, told, y, cv=split).pairs[0].test.rejects
+        columns, y = right_by_chance(random, 620)
+        rejected += th.compare(COLUMNS, columns, y, cv=split).pairs[0].test.rejects
     assert 0.03 <= rejected / 400 <= 0.07
 
 
@@ -198,14 +198,14 @@ def test_ranks_of_few_folds_ask_for_folds_and_not_for_rows():
 def by_ranks(difference):
     """Models A and B whose scores differ by these numbers, one per fold."""
     k = len(difference)
-    told = np.repeat(np.column_stack([0.5 + np.asarray(difference), np.full(k, 0.5)]), 2, axis=0)
+    columns = np.repeat(np.column_stack([0.5 + np.asarray(difference), np.full(k, 0.5)]), 2, axis=0)
     folds = [
         (np.delete(np.arange(2 * k), [2 * i, 2 * i + 1]), [2 * i, 2 * i + 1]) for i in range(k)
     ]
     models = {"A": ByColumn(0), "B": ByColumn(1)}
     found = th.compare(
         models,
-        told,
+        columns,
         np.tile([0, 1], k),
         cv=folds,
         test="wilcoxon",

@@ -82,12 +82,12 @@ def accuracy(model, X, y):
 
 
 def test_a_metric_is_what_it_is_and_not_what_it_is_called():
-    named = {"accuracy": "f1", "told": "accuracy", "roc_auc": "precision", "area": "roc_auc"}
+    named = {"accuracy": "f1", "right": "accuracy", "roc_auc": "precision", "area": "roc_auc"}
     found = th.evaluate(GaussianNB(), X, LABELS, scoring=named)
     methods = {name: interval.method for name, interval in found.intervals.items()}
     assert methods == {
         "accuracy": "t over rows",
-        "told": "Wilson over rows",
+        "right": "Wilson over rows",
         "roc_auc": "t over rows",
         "area": "DeLong over rows",
     }
@@ -140,8 +140,8 @@ def test_uneven_folds_cover():
     fold = PredefinedSplit(groups)
     for _ in range(300):
         y = random.integers(0, 2, N)
-        told = np.where(random.random(N) < 0.8, y, 1 - y)
-        found = th.evaluate(ByColumn(), np.column_stack([told, told]), y, cv=fold)
+        guess = np.where(random.random(N) < 0.8, y, 1 - y)
+        found = th.evaluate(ByColumn(), np.column_stack([guess, guess]), y, cv=fold)
         hits += 0.8 in found.intervals["accuracy"]
     assert 0.92 <= hits / 300 <= 0.98
 

@@ -44,7 +44,7 @@ def test_one_standard_error_takes_the_first_that_is_close():
     assert found.model.alpha == alphas[first]
 
 
-def test_what_cannot_be_told_apart_is_said():
+def test_models_that_cannot_be_distinguished_are_named():
     found = th.search(th.Ridge(), {"alpha": [1.0, 1.0001, 1e5]}, X, Y)
     assert sorted(each["alpha"] for each in [found.best, *found.not_worse]) == [1.0, 1.0001]
     assert "alpha=1.0001 and alpha=1.0 are practically equal" in found.sentence

@@ -13,22 +13,22 @@ X = RANDOM.standard_normal((50, 3))
 Y = X @ [1.0, 2.0, 3.0] + RANDOM.standard_normal(50)
 
 
-def told_by(fit):
-    with warnings.catch_warnings(record=True) as told:
+def warnings_of(fit):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fit()
-    return told
+    return caught
 
 
 def test_fits_that_stop_early_point_here():
     for model in (th.HuberRegressor(max_iter=1), th.LogisticRegression(max_iter=1, tol=1e-12)):
-        (warning,) = told_by(lambda model=model: model.fit(X, Y > 0))
+        (warning,) = warnings_of(lambda model=model: model.fit(X, Y > 0))
         assert warning.category is ConvergenceWarning
         assert warning.filename == __file__
 
 
 def test_so_do_other_warnings_of_fit():
-    (warning,) = told_by(lambda: th.HuberRegressor().fit(X, Y[:, None]))
+    (warning,) = warnings_of(lambda: th.HuberRegressor().fit(X, Y[:, None]))
     assert warning.category is DataConversionWarning
     assert warning.filename == __file__
 
@@ -53,5 +53,5 @@ def _inconsistent():
 
 @pytest.mark.parametrize("work", [_separable, _one_column_too_few, _reused, _inconsistent])
 def test_whatever_the_depth_it_comes_from(work):
-    (warning,) = told_by(work)
+    (warning,) = warnings_of(work)
     assert warning.filename == __file__

@@ -36,7 +36,7 @@ NAMES = (
     "\u202eabc",
 )
 ANSWERS = {0, 1, 2, 3}
-"""Success, refused or a severe finding, wrong arguments, nothing learnt."""
+"""Success, refused or a severe finding, wrong arguments, nothing learned."""
 
 
 def _numbers(random, n):

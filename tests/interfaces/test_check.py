@@ -188,7 +188,7 @@ class TestCompare:
         code, out, err = run(capsys, *argv)
         assert code == 0
         assert "perfect score: LinearRegression predicts y without error" in err
-        assert "Do not rely on these scores before the severe finding has been looked at." in out
+        assert "Do not rely on these scores before the severe finding has been checked." in out
         text = report.read_text()
         assert text.index("secret alone explains") < text.index("<h2>Models</h2>")
         code, out, _ = run(capsys, *argv[:6], "--kind", "secret=drop")
@@ -226,7 +226,7 @@ def test_a_constant_is_not_saved_silently(capsys, written, tmp_path):
         capsys, "fit", written(noise), "-t", "y", "-o", model, "--model", "Lasso", "-q"
     )
     assert code == 3, out
-    assert "nothing was learnt: Lasso predicts the same for every row" in err
+    assert "nothing was learned: Lasso predicts the same for every row" in err
     assert model.exists()
 
 

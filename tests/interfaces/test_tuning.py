@@ -10,7 +10,7 @@ import pytest
 import thetahat as th
 from thetahat.interfaces import console, spread
 from thetahat.interfaces.command_line import main
-from thetahat.interfaces.commands.fit import NOTHING_LEARNT
+from thetahat.interfaces.commands.fit import NOTHING_LEARNED
 
 
 def run(capsys, *argv):
@@ -256,7 +256,7 @@ class TestThreshold:
         assert good["classes"][0]["recall"]["value"] == pytest.approx(hits / (hits + missed))
         assert hits > missed  # at probability 0.5, most are missed
         text = page.read_text()
-        assert "1 : 8 (asked for)" in text
+        assert "1 : 8 (requested)" in text
         assert "fraud is predicted from probability" in text
 
     def test_the_positive_class_can_be_named(self, capsys, rare_csv):
@@ -296,7 +296,7 @@ class TestThreshold:
     def test_a_threshold_that_calls_all_rows_alike_is_said(self, capsys, rare_csv, tmp_path):
         argv = ["fit", rare_csv, "-t", "label", "--model", "logit", "-o", tmp_path / "m.theta"]
         code, _, err = run(capsys, *argv, "--cost", "1000:0")
-        assert code in (0, NOTHING_LEARNT)
+        assert code in (0, NOTHING_LEARNED)
         assert "fraud is never predicted, for the lowest cost" in err
         code, out, _ = run(capsys, "inspect", tmp_path / "m.theta")
         assert (code, out.count("fraud is never predicted")) == (0, 1)

@@ -47,7 +47,7 @@ def test_the_choice_serves_every_penalty(loss, n_features):
 
 def assert_served(risk):
     if not isinstance(risk.loss, Subdifferentiable):
-        with pytest.raises(th.errors.CapabilityError, match=r"only a value.*Fit with a surrogate"):
+        with pytest.raises(th.errors.CapabilityError, match=r"no gradient.*Fit with a surrogate"):
             method_for(risk)
         return
     method, reason = method_for(risk)
@@ -146,8 +146,8 @@ def test_a_penalty_that_offers_nothing_is_refused():
 def test_a_solver_may_be_asked_for():
     source = as_source(np.eye(3), np.ones(3))
     risk = EmpiricalRisk(LinearPredictor(3), losses.Squared(), penalties.L2(), source)
-    assert method_for(risk, "lbfgs") == (opt.LBFGS(), "asked for")
-    assert method_for(risk, opt.LBFGS(memory=3)) == (opt.LBFGS(memory=3), "asked for")
+    assert method_for(risk, "lbfgs") == (opt.LBFGS(), "requested")
+    assert method_for(risk, opt.LBFGS(memory=3)) == (opt.LBFGS(memory=3), "requested")
     with pytest.raises(th.errors.ParameterError, match="Did you mean 'lbfgs'"):
         method_for(risk, "lbfs")
 

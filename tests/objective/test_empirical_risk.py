@@ -295,7 +295,7 @@ def test_no_weight_at_all_is_refused():
         risk_of(losses.Squared(), source=source).value(np.zeros(4))
 
 
-# --- what is offered ---------------------------------------------------------------------------
+# --- capabilities ------------------------------------------------------------------------------
 
 
 def refusal(risk, method):

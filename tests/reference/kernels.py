@@ -189,7 +189,7 @@ def sgd_epoch(
 
 
 def splitmix_orders(seed):
-    """Shuffle a list in place, again and again, as the compiled kernels do."""
+    """Shuffle a list in place, repeatedly, as the compiled kernels do."""
     state, mask = seed, (1 << 64) - 1
 
     def draw():

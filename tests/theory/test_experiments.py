@@ -138,7 +138,7 @@ def test_a_draw_of_other_rows_than_asked_for_is_refused():
 
 
 @pytest.mark.parametrize("sizes", [(), (10,), (1000, 10), (10, 10), (2.5, 10), (0, 10)])
-def test_what_vanishes_is_told_from_sizes_that_grow(sizes):
+def test_sizes_that_do_not_grow_are_refused(sizes):
     with pytest.raises(th.errors.ParameterError, match="estimator_properties: sizes="):
         theory.estimator_properties(
             np.mean, lambda n, random: random.standard_normal(n), 0.0, sizes=sizes
@@ -146,7 +146,7 @@ def test_what_vanishes_is_told_from_sizes_that_grow(sizes):
 
 
 @pytest.mark.parametrize(("name", "value"), [("truth", [1.0, 2.0]), ("level", 1.5)])
-def test_what_an_experiment_is_told_is_checked(name, value):
+def test_arguments_of_an_experiment_are_checked(name, value):
     options = {"truth": 0.0, name: value}
     with pytest.raises(th.errors.ParameterError, match=f"estimator_properties: {name}="):
         theory.estimator_properties(np.mean, lambda n, random: random.random(n), **options)

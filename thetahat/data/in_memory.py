@@ -67,7 +67,7 @@ class InMemory(Source):
     def map_rows(self, function: Callable[[Block], Array]) -> Array:
         """As `Source.map_rows`; a few numbers cost no more than `function` itself.
 
-        Products of so few numbers run on one thread anyway, which need not be asked for.
+        Products of so few numbers run on one thread anyway, which need not be requested.
         """
         if self.is_sparse or not 0 < self.X.size <= FEW_NUMBERS:
             return super().map_rows(function)

@@ -87,12 +87,12 @@ def read_snapshot(
         found = facts["fingerprint"]
     except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error) as failure:
         raise DataError(
-            f"{who}: {role}{str(path)!r} is no snapshot of a fit ({failure}). Delete the "
+            f"{who}: {role}{str(path)!r} is not a snapshot of a fit ({failure}). Delete the "
             "file, or use another path."
         ) from failure
     if found != mark:
         raise DataError(
             f"{who}: {role}{str(path)!r} is a snapshot of a fit on other rows or with other "
-            "parameters. Delete the file to begin anew, or use another path."
+            "parameters. Delete the file to start again, or use another path."
         )
     return facts, arrays

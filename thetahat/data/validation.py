@@ -281,8 +281,8 @@ def _parse_numbers(array: Array, role: str, who: str) -> Array:
                         f"number. {_number_remedy(role)}"
                     ) from None
                 raise TypeError(  # scikit-learn's words for the same error
-                    f"{who}: {role} holds {entry!r:.80} at {where}: the argument must be a string "
-                    f"or a real number. {_number_remedy(role)}"
+                    f"{who}: {role} holds {entry!r:.80} at {where}, which is not a number: the "
+                    f"argument must be a string or a real number. {_number_remedy(role)}"
                 ) from failure
         raise
 
@@ -328,7 +328,7 @@ def require_indices(X: Any, who: str, name: str = "X") -> None:
         where = {"coo": "row or col", "lil": "rows"}.get(X.format, "indices or indptr")
         raise DataError(
             f"{who}: the sparse {name} of shape {X.shape} is damaged: its {where} point "
-            "outside of it. Build it anew"
+            "outside of it. Build it again"
             + (f"; {name}.check_format() says what is wrong." if hasattr(X, "indptr") else ".")
         )
 

@@ -187,7 +187,7 @@ class AnyLoss(LabelledEstimator):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to predict. A `Source` is read block by block and brings its own target and
+            The rows to predict. A `Source` is read block by block and contains the target and the
             weights.
         y : array-like of shape (n,), optional
             The true targets of these rows. Leave it out if X is a `Source`.

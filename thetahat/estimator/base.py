@@ -32,7 +32,7 @@ DIRECT_SIZE = 8192
 depend on the number of threads, and the general validation may take longer than the prediction."""
 
 FITS = ("fit", "fit_transform", "fit_predict", "partial_fit")
-"""Methods that fit an estimator, or go on with a fit."""
+"""Methods that fit an estimator, or continue a fit."""
 _fitting: ContextVar[frozenset[int]] = ContextVar("_fitting", default=frozenset())
 """The estimators whose fit is running; a fit may call another method of `FITS`."""
 
@@ -72,8 +72,8 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     If it fails, the estimator is as it was before the call. The same holds for Ctrl-C, unless a
     model of the parameters so far has been stored: then arrays of an earlier fit that were not
-    replaced are removed, unless the fit goes on with it. Nothing is removed before the fit, because
-    several threads may fit one model.
+    replaced are removed, unless the fit continues from it. Nothing is removed before the fit,
+    because several threads may fit one model.
     """
     goes_on = fit.__name__ == "partial_fit"
 

@@ -157,7 +157,7 @@ class Classifier(ClassifierMixin, LabelledEstimator):
         Parameters
         ----------
         X : array-like, table or Source of shape (n, d)
-            Rows to classify. A `Source` is read block by block and brings its own labels and
+            Rows to classify. A `Source` is read block by block and contains the labels and the
             weights.
         y : array-like of shape (n,), optional
             True labels. Leave it out if X is a `Source`.

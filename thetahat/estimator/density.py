@@ -93,7 +93,7 @@ class OutlierDetector(OutlierMixin):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows to judge, with the same columns as in `fit`.
+            Rows to score, with the same columns as in `fit`.
 
         Returns
         -------
@@ -180,7 +180,7 @@ class DensityModel(Likelihood, DensityMixin, Novelty, ABC):
 
 
 def require_sample_count(n_samples: Any, who: str, n_columns: int) -> None:
-    """Refuse a number of rows to draw that is no whole number ≥ 1, or for which memory is short."""
+    """Refuse a number of rows to draw that is not a whole number ≥ 1 or needs too much memory."""
     allowed = whole(1, LARGEST_WHOLE)
     if not allowed.holds(n_samples):
         raise ParameterError(f"{who}.sample(n_samples={n_samples!r}): must be {allowed.words}.")

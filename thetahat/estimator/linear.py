@@ -61,7 +61,7 @@ class Linear(Estimator):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            Training data. A `Source` (see ``th.scan``) is read block by block and contains the
             target.
         sample_weight : array-like of shape (n,), optional
             Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.

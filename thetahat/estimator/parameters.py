@@ -187,7 +187,7 @@ def check_value(value: Any, rule: Range, name: str, who: str) -> None:
 def _holds(rule: Range, value: Any) -> bool:
     try:
         return rule.holds(value)
-    except (TypeError, ValueError, OverflowError):  # not a value that the rule can judge
+    except (TypeError, ValueError, OverflowError):  # not a value that the rule can check
         return False
 
 

@@ -85,7 +85,7 @@ class ScoredRegressor(RegressorMixin):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict. A `Source` is read block by block and brings its own target and
+            Rows to predict. A `Source` is read block by block and contains the target and the
             weights.
         y : array-like of shape (n,) or (n, n_targets), optional
             True values of the target. Leave it out if X is a `Source`.

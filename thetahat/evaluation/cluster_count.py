@@ -120,7 +120,8 @@ def how_many_clusters(
     k_max : int, default=10
         The largest number of clusters to try. At least 1, and at most half of the rows.
     n_references : int, default=20
-        Number of simulated sets of rows (B). More give smaller standard errors.
+        Number of simulated sets of rows (B). A larger number gives smaller standard errors and
+        takes longer.
     n_halves : int, default=10
         Number of random splits into halves, by which the stability is measured. At least 2.
     random_state : int, Generator or None, default=None

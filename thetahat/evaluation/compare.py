@@ -331,7 +331,7 @@ def _require_models(models: Any) -> None:
             )
         if not (hasattr(model, "fit") and hasattr(model, "get_params")):
             raise ParameterError(
-                f"compare: model {name!r} is {_short(model)}, which is no estimator. Give an "
+                f"compare: model {name!r} is {_short(model)}, which is not an estimator. Give an "
                 "object with fit and get_params, such as Ridge()."
             )
 

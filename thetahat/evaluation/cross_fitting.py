@@ -83,7 +83,8 @@ def cross_fit(
     scores are kept. `names` are the names of the metrics in scikit-learn, by model and by metric.
 
     An error ends all fits. If `failed` is given, it receives the error of the first fold of each
-    model that fails; the other models go on, and the results lack the models that failed.
+    model that fails; the other models are still fitted, and the results lack the models that
+    failed.
 
     With a `fitter`, the models are fitted by it, one model after the other, instead of as clones.
     If `stopped` is given, an interrupt (Ctrl-C) ends the fits, and the list receives the names of
@@ -173,7 +174,7 @@ class _FoldWork:
         learner = clone(self.models[name])
         weights = {} if weight is None else {"sample_weight": weight[train]}
         seen = None if self.fitter else rows_for(learner, self.X, train, train)
-        streamed = isinstance(self.X, Source)  # which brings its own targets
+        streamed = isinstance(self.X, Source)  # which contains the targets
         targets = () if self.y is None or streamed else (take_rows(self.y, train),)
         begun = time.perf_counter()
         if self.fitter:

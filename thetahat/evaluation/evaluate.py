@@ -167,7 +167,7 @@ def evaluate(
         itself stays unfitted.
     X, y : array-like, sparse, table or Source
         The rows and their targets; y may be a table of one column. Models without targets need no
-        y. A `Source` (see ``th.scan``) is read in blocks; its targets are loaded into memory.
+        y. A `Source` (see ``th.scan``) is read block by block; its targets are loaded into memory.
     cv : int, "bootstrap", splitter or iterable, default=5
         How the rows are split into training rows and held-out rows. An integer is the number of
         folds: the rows are shuffled, and the folds are stratified by class for classifiers.

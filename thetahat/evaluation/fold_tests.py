@@ -76,7 +76,7 @@ class FoldScores:
         if self.right is None or self.repeated:
             raise CapabilityError(
                 "compare: test='mcnemar' needs the accuracy of classifiers, and folds that hold "
-                f"out each row at most once; the metric here is {self.metric!r}. Use "
+                f"out each row at most once; the metric is {self.metric!r}. Use "
                 "test='corrected_t'."
             )
         return _mcnemar(self.right, significance)

@@ -78,7 +78,7 @@ def score_interval(
     if kind == "rows":
         raise CapabilityError(
             "interval='rows' needs a metric of scikit-learn that is computed from the predictions, "
-            f"and at least two held-out rows or groups; the metric here is {metric!r}. Use "
+            f"and at least two held-out rows or groups; the metric is {metric!r}. Use "
             "interval='corrected_t'."
         )
     kind = "corrected_t" if kind == "auto" else kind
@@ -185,7 +185,7 @@ def _of_accuracy(
     if known != "accuracy" or not _rows_held_once(fits):
         raise CapabilityError(
             f"interval={kind!r} needs accuracy, and folds that hold out each row at most once; the "
-            f"metric here is {metric!r}. Use interval='corrected_t'."
+            f"metric is {metric!r}. Use interval='corrected_t'."
         )
     # The mean of k shares, each of nᵢ rows, has the variance of a share of k²/Σ(1/nᵢ) rows. With
     # even folds that is the number of all rows.
@@ -204,7 +204,7 @@ def _of_delong(
     if known != "roc_auc" or not (_rows_held_once(fits) and _ranks_two_classes(fits, y)):
         raise CapabilityError(
             "interval='delong' needs roc_auc with two classes, models with decision values or "
-            "probabilities, and folds that hold out each row at most once; the metric here is "
+            "probabilities, and folds that hold out each row at most once; the metric is "
             f"{metric!r}. Use interval='corrected_t'."
         )
     return _of_area(fits, scores, y, level, 1 + overlap_of(fits))

@@ -58,7 +58,7 @@ class Search:
     not_worse : list of dict
         The settings that do not differ significantly from the best.
     sentence : str
-        A summary of the choice and its certainty in words.
+        A summary of the choice and of its uncertainty in words.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Search:
 
     @property
     def sentence(self) -> str:
-        """A summary of the choice and its certainty in words."""
+        """A summary of the choice and of its uncertainty in words."""
         name = self.evaluations[_best(self.evaluations, self.metric)].name
         if not self.pairs:
             return f"{name} is the only setting."

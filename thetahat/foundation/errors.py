@@ -79,7 +79,7 @@ class CapabilityError(ThetahatError, TypeError, ValueError):
 class ClusterError(ThetahatError, RuntimeError):
     """The cluster that computes a fit was lost. The message says what to start again. Cost: O(1).
 
-    A lost worker is no error: its partitions are computed again by the others.
+    A lost worker is not an error: its partitions are computed again by the others.
 
     Examples
     --------

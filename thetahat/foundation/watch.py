@@ -1,7 +1,7 @@
 """Monitor a long fit: time limit, progress, interruption.
 
-The solver loop calls a `Watch` once per step, and the watch returns whether to go on. It does not
-depend on solvers or scikit-learn: the estimator layer passes an ``on_step`` that reports to
+The solver loop calls a `Watch` once per step, and the watch returns whether to continue. It does
+not depend on solvers or scikit-learn: the estimator layer passes an ``on_step`` that reports to
 scikit-learn's callbacks.
 """
 
@@ -29,7 +29,7 @@ class Verdict(Enum):
 
 @dataclass
 class Watch:
-    """Called once per step as ``watch(step, theta, value)``; returns whether to go on."""
+    """Called once per step as ``watch(step, theta, value)``; returns whether to continue."""
 
     on_step: Callable[[int, Any, float], bool] | None = None
     """Returns True to stop the fit here."""

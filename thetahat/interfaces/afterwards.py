@@ -58,7 +58,7 @@ def _contradicted(problem: Problem, comparison: Comparison) -> list[Finding]:
             f"{counted(int(rows.size), 'row')} ({rows.size / problem.n_rows:.1%}) "
             f"{'has' if rows.size == 1 else 'have'} a label that all {len(said)} models "
             "contradict with the same other label.",
-            "Their labels may be wrong, or the columns do not tell these rows apart.",
+            "Their labels may be wrong, or the columns do not distinguish these rows.",
             "Check the labels of some of these rows.",
             (problem.target,),
             tuple(problem.rows[rows[:ROWS_KEPT]].tolist()),

@@ -1,7 +1,7 @@
 """The command ``thetahat``.
 
 Exit codes: 0 success; 1 error, with the reason on stderr in one line, or a severe finding of
-``check``; 2 wrong usage; 3 nothing was learnt (``fit``); 130 interrupted; 141 the output was
+``check``; 2 wrong usage; 3 nothing was learned (``fit``); 130 interrupted; 141 the output was
 closed (the code that shells report for a program that writes into a closed pipe).
 
 Commands import what they need when they run, so that simple ones start quickly.

@@ -155,7 +155,7 @@ def _about_time(finding: Finding, splits: Splits | None, asked: Asked) -> Findin
 
 
 def with_remark(findings: Findings, splits: Splits, remark: str) -> Findings:
-    """The findings, where the one that led to these folds also says how scores would look else."""
+    """The findings, where the one that led to these folds also gives the scores of other folds."""
     reason = "time" if splits.time else "copies"
     changed = [
         replace(each, action=f"{each.action} {remark[:1].upper()}{remark[1:]}.")

@@ -54,20 +54,20 @@ def saved_kinds(model: Any, notes: Notes) -> dict[str, str]:
         raise altered("'kinds' must have the kind of every column")
     for name, kind in kinds.items():
         if kind not in KINDS[:-1]:
-            raise altered(f"the kind of {name!r} is {_short(kind)}, which is no kind of a column")
+            raise altered(f"the kind of {name!r} is {_short(kind)}, which is not a kind of column")
     if names is None:
         return dict(kinds)
     needed = list(map(str, names))
     for name in sorted(set(needed) ^ set(kinds)):
         lacks = "lacks" if name in needed else "has"
-        knows = "uses" if name in needed else "does not know"
-        raise altered(f"'kinds' {lacks} the column {name!r}, which the model {knows}")
-    learnt = getattr(first, "kinds_", kinds)
+        which = "the model uses" if name in needed else "is not a column of the model"
+        raise altered(f"'kinds' {lacks} the column {name!r}, which {which}")
+    learned = getattr(first, "kinds_", kinds)
     for name in needed:
-        if learnt.get(name) != kinds[name]:
+        if learned.get(name) != kinds[name]:
             raise altered(
                 f"the kind of {name!r} is {kinds[name]!r}, but the model was trained with "
-                f"{learnt.get(name)!r}"
+                f"{learned.get(name)!r}"
             )
     return {name: kinds[name] for name in needed}
 

@@ -78,7 +78,7 @@ class Cost:
     cost_of_none: float
     cost_of_all: float
     asked: bool = False
-    """Whether the user asked for these costs."""
+    """Whether the user gave these costs."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class ClassQuality:
     """Of `label` if there are two classes, otherwise of the predicted class."""
     costs: list[Cost]
     decision: Decision | None = None
-    """The threshold that the predictions are made with, if one was asked for."""
+    """The threshold that the predictions are made with, if one was requested."""
 
     @property
     def worst_pairs(self) -> list[tuple[Any, Any, int, float]]:
@@ -320,7 +320,7 @@ def _calibration(held: Held, place: int | None) -> CalibrationCurve | None:
 
 
 def _costs(held: Held, scores: Array, label: Any, asked: Rule | None) -> list[Cost]:
-    """The thresholds for some costs; those that the user asked for come first."""
+    """The thresholds for some costs; those that the user gave come first."""
     rules = [Rule(label, "cost", *pair) for pair in COSTS]
     if asked is not None and asked.criterion == "cost":
         rules = [asked, *(rule for rule in rules if rule != asked)]

@@ -4,7 +4,7 @@
 
 The intensity ρ is given, or it minimises (an estimate of) the expected squared distance to the true
 covariance: Ledoit and Wolf (2004), and the oracle-approximating shrinkage of Chen et al. (2010) for
-Gaussian rows. Both need sums over the rows only, so they work with row weights and out of core.
+Gaussian rows. Both need sums over the rows only, so they work with row weights and block by block.
 """
 
 from __future__ import annotations

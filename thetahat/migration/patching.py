@@ -56,14 +56,14 @@ class Swapped:
 
 
 def patch_sklearn(*names: str) -> Swapped:
-    """Replace scikit-learn's models by those of the same name here, for the whole process.
+    """Replace scikit-learn's models by those of the same name in thetahat, in this process.
 
     Call it before the program imports classes from scikit-learn: ``from sklearn.linear_model import
-    Lasso`` gives the class here afterwards, and a class that was imported before stays as it was.
-    Everything without a counterpart here (pipelines, metrics, splits, preparation of columns) stays
-    scikit-learn's, and so does what scikit-learn uses inside of its own models. A pickle that was
+    Lasso`` then gives the class of thetahat, and a class that was imported before is not changed.
+    Everything without an equivalent in thetahat (pipelines, metrics, splits, preparation of
+    columns) is not replaced, nor is what scikit-learn uses inside its own models. A pickle that was
     written with scikit-learn's classes still loads as such. ``python -m thetahat.patch script.py``
-    does the same for a program that is not to be edited.
+    does the same for a program without editing it.
 
     Formula: sklearn.package.Name = th.Name for every Name in both libraries. Cost: imports
     scikit-learn's packages, which takes about a second.

@@ -132,11 +132,11 @@ def choose_solver(
     if has_dual and one_linear_output:
         if n_parameters <= LARGEST_DUAL_HESSIAN:
             return AugmentedLagrangian(), (
-                f"{name(loss)} has kinks: Newton steps around the multipliers of the rows on them"
+                f"{name(loss)} has kinks: augmented Lagrangian method on the dual"
             )
         if source_kind == "memory":
             return DualCoordinateDescent(), (
-                f"{name(loss)} with L2 and many columns: one multiplier per row at a time"
+                f"{name(loss)} with L2 and many columns: coordinate descent on the dual"
             )
     if (
         isinstance(loss, PiecewiseLinear)
@@ -144,22 +144,22 @@ def choose_solver(
         and n_parameters <= LARGEST_PROGRAM
         and one_linear_output
     ):
-        return InteriorPoint(), f"{name(loss)} is made of lines: linear programming, to the optimum"
+        return InteriorPoint(), f"{name(loss)} is piecewise linear: linear programming"
     if isinstance(penalty, SmoothPenalty):
         has_hessian = issubclass(predictor, LinearInParameters)
         in_memory = n_rows if source_kind == "memory" and has_hessian else None
         return _for_smooth_penalty(loss, n_parameters, small, n_outputs, in_memory)
     if not isinstance(penalty, Proximable):
         raise CapabilityError(
-            f"{name(penalty)} has neither a gradient nor a proximal step, so no solver can take "
+            f"{name(penalty)} has neither a gradient nor a proximal step, so no solver can use "
             "it. Derive it from SmoothPenalty or Proximable."
         )
     if issubclass(predictor, Restrictable) and _is_proximal_newton(
         loss, penalty, n_parameters, n_outputs
     ):
         return ProximalNewton(), (
-            f"curved loss with {name(penalty)}: a parabola on the working coordinates, compiled "
-            "sweeps on it"
+            f"curved loss with {name(penalty)}: coordinate descent on quadratic approximations "
+            "over a working set"
         )
     if isinstance(loss, Smooth):
         return ProximalGradient(), f"smooth loss, and {name(penalty)} has a proximal step"
@@ -179,7 +179,7 @@ def _for_squared_loss(
         return DirectLeastSquares(), f"squared loss with {name(penalty)}: solved directly"
     if terms_with_a_dual(penalty, n_parameters) is None and (fits or source_kind == "memory"):
         return WorkingSets(), (
-            f"squared loss with {name(penalty)}: coordinate descent on the columns in use, to a "
+            f"squared loss with {name(penalty)}: coordinate descent on a working set, to a "
             "duality gap"
         )
     if isinstance(penalty, Coordinatewise) and fits:
@@ -195,7 +195,7 @@ def has_box_dual(loss: Loss, penalty: Penalty) -> bool:
 
 
 def _is_proximal_newton(loss: Loss, penalty: Penalty, n_parameters: int, n_outputs: int) -> bool:
-    """Whether a local parabola of the loss can be formed on the working set."""
+    """Whether a local quadratic approximation of the loss can be formed on the working set."""
     if not (isinstance(loss, Curved) and loss.convex and isinstance(penalty, Coordinatewise)):
         return False
     if isinstance(loss, Squared) or n_outputs:
@@ -212,7 +212,7 @@ def _for_smooth_penalty(
 ) -> tuple[Method, str]:
     if isinstance(loss, Reweightable) and not n_outputs and small:
         if not isinstance(loss, Smooth):
-            return IRLS(), f"{name(loss)} has kinks: weighted least squares, again and again"
+            return IRLS(), f"{name(loss)} has kinks: repeated weighted least squares"
         if not loss.convex:
             return IRLS(), f"{name(loss)} is not convex: reweighting never raises the objective"
     if isinstance(loss, Curved) and loss.convex and n_rows is not None:
@@ -221,7 +221,7 @@ def _for_smooth_penalty(
         if columns <= LARGEST_SKETCH and n_rows > 10 * columns and many:
             return SketchedNewton(), (
                 f"smooth, with many rows for {n_parameters} parameters: gradients of all rows, "
-                "curvature of some"
+                "Hessian of a sample of rows"
             )
     if isinstance(loss, Curved) and small:
         size = f"{n_parameters} × {n_parameters}"
@@ -234,11 +234,11 @@ def _for_smooth_penalty(
 def _by_subgradients(loss: Loss, penalty: Penalty | None) -> tuple[Method, str]:
     if not isinstance(loss, Subdifferentiable):
         raise CapabilityError(
-            f"{name(loss)} has only a value, and no slope to follow downhill. Fit with a surrogate "
+            f"{name(loss)} has no gradient, so it cannot be minimised. Fit with a surrogate "
             "such as Logistic or Hinge, and evaluate with this one."
         )
     with_prox = f" and {name(penalty)}'s proximal step" if penalty is not None else ""
-    return SubgradientDescent(), f"{name(loss)} has kinks: subgradients{with_prox}, to a rough fit"
+    return SubgradientDescent(), f"{name(loss)} has kinks: subgradients{with_prox}, low accuracy"
 
 
 def _by_class_duals(risk: Any) -> tuple[Method, str] | None:
@@ -280,7 +280,7 @@ def _by_sparse_rows(risk: Any) -> tuple[Method, str] | None:
 def method_for(risk: Any, solver: str | Method = "auto") -> tuple[Method, str]:
     """The method that `solver` names, or for "auto" the one chosen for this risk; with a reason."""
     if solver != "auto":
-        return named(solver), "asked for"
+        return named(solver), "requested"
     chosen = (
         _by_class_duals(risk) or _by_outputs(risk) or _by_products(risk) or _by_sparse_rows(risk)
     )

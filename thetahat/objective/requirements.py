@@ -60,7 +60,7 @@ def convex_loss(risk: Any) -> str | None:
 
 reweightable_loss = _is("loss", Reweightable, "a loss that reweights residuals; {} does not")
 crammer_singer_loss = _is("loss", CrammerSinger, "the loss of Crammer and Singer; {} is another")
-piecewise_linear_loss = _is("loss", PiecewiseLinear, "a loss made of lines; {} is not")
+piecewise_linear_loss = _is("loss", PiecewiseLinear, "a piecewise linear loss; {} is not")
 squared_loss = _is("loss", Squared, "the squared loss; {} is another")
 box_dual_loss = _is("loss", BoxDual, "a loss that is the best of many lines; {} is not")
 

@@ -69,7 +69,7 @@ class Decoder:
         numbers = self.decode(codes)
         width, rest = divmod(numbers.size, math.prod(sizes))
         if numbers.dtype != np.uint32 or rest or not width or numbers.max() > 0x10FFFF:
-            raise _malformed("an array of text that is none")
+            raise _malformed("an array declared as text that does not contain characters")
         return cast("Array", numbers.reshape(-1).view(f"U{width}").reshape(sizes))
 
     def _read_objects(self, plain: Plain) -> list[Any]:

@@ -71,7 +71,7 @@ class _Finder(MetaPathFinder, Loader):
         return _Module(spec.name, importlib.import_module(spec.name.removeprefix("thetahat.")))
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is run: the names are looked up when they are asked for."""
+        """Nothing is run: the names are looked up when they are used."""
 
 
 def __getattr__(name: str) -> Any:

@@ -20,8 +20,9 @@ MOST_OUTCOMES = 100_000
 def neighbor_error(posterior: Any, *, n_neighbors: int = 1) -> Array:
     """The error of k nearest neighbours at points with known class probabilities, as n → ∞.
 
-    With endless data all k neighbours lie at x itself, and their labels are independent draws from
-    p(y | x). The average over x is at most ``th.theory.cover_hart`` of the Bayes error for k = 1.
+    With infinitely many rows all k neighbours lie at x itself, and their labels are independent
+    draws from p(y | x). The average over x is at most ``th.theory.cover_hart`` of the Bayes error
+    for k = 1.
 
     Formula: p_∞(err | x) = 1 − Σ_c p(c | x)·P(c wins the vote of k draws); for k = 1 this is
     1 − Σ_c p(c | x)², the Gini impurity. A tie is decided by chance.

@@ -89,7 +89,8 @@ def rademacher(
     X : array-like of shape (n, d)
         The rows, without labels.
     repetitions : int, default=50
-        The number of random labellings, at least 2. More give a narrower interval.
+        The number of random labellings, at least 2. A larger number gives a narrower interval and
+        takes longer.
     level : float, default=0.95
         Confidence level of the interval, between 0 and 1. A larger value gives a wider interval.
     random_state : int, Generator or None

@@ -64,6 +64,7 @@ def vc_dimension(model: Any) -> int:
             return int(model.weights_.size)
     kind = f"{len(classes)} classes" if len(classes) else "no classes"
     raise CapabilityError(
-        f"The VC dimension of {type(model).__name__} with {kind} is not known here; it is known "
-        "for some classifiers with two classes. Use th.theory.rademacher, which refits the model."
+        f"The VC dimension of {type(model).__name__} with {kind} is not available; it is "
+        "available for some classifiers with two classes. Use th.theory.rademacher, which refits "
+        "the model."
     )

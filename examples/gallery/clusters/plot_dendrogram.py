@@ -2,10 +2,10 @@
 Hierarchies and where to cut them
 =================================
 
-Agglomerative clustering merges the two nearest clusters again and again. A dendrogram draws every
-merge at its height, and can be cut at any height or number of clusters without a new fit. Ward
-linkage finds compact groups, single linkage follows chains of near rows, and divisive clustering
-begins with all rows and divides the widest cluster.
+Agglomerative clustering repeatedly merges the two nearest clusters. A dendrogram draws every merge
+at its height, and can be cut at any height or number of clusters without a new fit. Ward linkage
+finds compact groups, single linkage follows chains of near rows, and divisive clustering begins
+with all rows and divides the widest cluster.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 Two moons with three labels each
 ================================
 
-Three hundred rows on two moons, six of them with labels. A support vector machine sees the labelled
+Three hundred rows on two moons, six of them with labels. A support vector machine uses the labelled
 rows only. A Laplacian machine also penalises differences of its function between neighbours,
 labelled or not, so that labels spread along the moons. A transductive machine labels the other rows
 itself and moves its boundary to where there are none.

@@ -38,7 +38,7 @@ combination = th.LinearCombination(positive=True, sum_to_one=True)
 # weight in the first case.
 
 fitted = [(name, model.fit(X, y)) for name, model in members]
-fooled = th.StackingRegressor(fitted, combination, cv="prefit").fit(X, y)
+prefit = th.StackingRegressor(fitted, combination, cv="prefit").fit(X, y)
 stacked = th.StackingRegressor(members, combination).fit(X, y)
 mean = th.VotingRegressor(members).fit(X, y)
 
@@ -50,13 +50,13 @@ def error(model):
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6), layout="constrained")
 names = [name for name, _ in members]
 place = np.arange(len(names))
-left.bar(place - 0.2, fooled.final_estimator_.coef_, 0.4, label="on training rows")
+left.bar(place - 0.2, prefit.final_estimator_.coef_, 0.4, label="on training rows")
 left.bar(place + 0.2, stacked.final_estimator_.coef_, 0.4, label="out of fold")
 left.set_xticks(place, names)
 left.set(title="weights α ≥ 0, Σα = 1")
 left.legend(frameon=False, loc="upper left")
 alone = {name: error(model) for name, model in fitted}
-together = {"equal weights": error(mean), "training rows": error(fooled), "stacked": error(stacked)}
+together = {"equal weights": error(mean), "training rows": error(prefit), "stacked": error(stacked)}
 both = alone | together
 right.barh(list(both), list(both.values()), color=["0.7"] * len(alone) + ["tab:orange"] * 3)
 right.axvline(0.4, color="black", lw=0.8, ls=":")

@@ -13,12 +13,12 @@ import numpy as np
 import thetahat as th
 
 random = np.random.default_rng(0)
-honest = random.beta(1.5, 1.5, 2000)
-y = (random.random(2000) < honest).astype(int)
-bold = 1 / (1 + (1 / honest - 1) ** 2.5)
+calibrated = random.beta(1.5, 1.5, 2000)
+y = (random.random(2000) < calibrated).astype(int)
+overconfident = 1 / (1 + (1 / calibrated - 1) ** 2.5)
 
 figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
-for name, probabilities in {"honest": honest, "overconfident": bold}.items():
+for name, probabilities in {"calibrated": calibrated, "overconfident": overconfident}.items():
     curve = th.calibration_curve(y, probabilities)
     curve.plot(axes, f"{name}, error {curve.error:.3f}")
 plt.show()

@@ -51,8 +51,8 @@ for axes, title in zip(panels[:, 0], ("a row", "p(black)", "drawn", "drawn"), st
 plt.show()
 
 # %%
-# The density p(x) of the same model detects images that are no digits: shuffled pixels are far less
-# probable.
+# The density p(x) of the same model detects images that are not digits: shuffled pixels are far
+# less probable.
 
 random = np.random.default_rng(0)
 shuffled = random.permuted(test, axis=1)

@@ -2,7 +2,7 @@
 Kernel logistic regression beside the support vector machine
 ============================================================
 
-The same function class under two losses. The logistic loss gives probabilities, and every row has a
+The same function class with two losses. The logistic loss gives probabilities, and every row has a
 coefficient; the hinge loss gives a sparse sum: only rows on the margin or on its wrong side, the
 support vectors (circles), have one.
 """

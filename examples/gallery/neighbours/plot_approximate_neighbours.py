@@ -23,7 +23,7 @@ exact = th.NearestNeighbors(n_neighbors=10, algorithm="brute").fit(X)
 farthest = exact.kneighbors(new)[0][:, -1:]
 
 # %%
-# The recall of new rows is close to the one that was asked for, or better where the narrowest walk
+# The recall of new rows is close to the requested one, or better where the narrowest walk
 # is enough already.
 
 wanted, reached, seconds = [0.5, 0.7, 0.8, 0.9, 0.95, 0.97], [], []
@@ -38,7 +38,7 @@ for recall in wanted:
 figure, axes = plt.subplots(1, 2, figsize=(8.5, 3.6), layout="constrained")
 axes[0].plot(wanted, reached, "o-")
 axes[0].plot([0.5, 1], [0.5, 1], ":", color="grey")
-axes[0].set(xlabel="recall asked for", ylabel="recall of new rows")
+axes[0].set(xlabel="requested recall", ylabel="recall of new rows")
 axes[1].plot(reached, np.array(seconds) / len(new) * 1e6, "o-")
 axes[1].set(xlabel="recall of new rows", ylabel="microseconds per query", ylim=(0, None))
 plt.show()

@@ -3,7 +3,7 @@ Local fits by kernel
 ====================
 
 A local model fits the training rows around every query, weighted by a smoothing kernel. A local
-average is drawn to the mean at the ends of the data and under slopes; a local line is not.
+average is drawn to the mean near the boundary of the data and under slopes; a local line is not.
 """
 
 import matplotlib.pyplot as plt

@@ -35,7 +35,7 @@ axes.legend(fontsize=9, loc="upper right")
 plt.show()
 
 # %%
-# With ``novelty=True`` the model judges new rows. The border of the usual region follows both
+# With ``novelty=True`` the model scores new rows. The border of the usual region follows both
 # densities: it is wide around the sparse cluster and narrow around the dense one.
 
 model = th.LocalOutlierFactor(n_neighbors=20, novelty=True).fit(X)

@@ -4,7 +4,7 @@ Active learning: which rows to label
 
 Labels are expensive, rows are not. Labelling the rows about which the model is least certain
 teaches it more than labelling random rows. In the stream on the right, each batch is predicted
-before it is learned, so the running error is an honest estimate without held-out rows.
+before it is learned, so the running error is an unbiased estimate without held-out rows.
 """
 
 import matplotlib.pyplot as plt

@@ -27,10 +27,10 @@ stream = [batch(number) for number in range(150)]
 learner = th.SGDRegressor(learning_rate="constant", eta0=0.005, random_state=0)
 first = [np.concatenate(part) for part in zip(*(rows[:2] for rows in stream[:50]), strict=True)]
 once = th.LinearRegression().fit(*first)
-slopes, errors = [], {"goes on learning": [], "fitted once": []}
+slopes, errors = [], {"updated on every batch": [], "fitted once": []}
 for number, (X, y, _) in enumerate(stream):
     if number >= 50:
-        errors["goes on learning"].append(np.mean((learner.predict(X) - y) ** 2))
+        errors["updated on every batch"].append(np.mean((learner.predict(X) - y) ** 2))
         errors["fitted once"].append(np.mean((once.predict(X) - y) ** 2))
     learner.partial_fit(X, y)
     slopes.append(learner.coef_.copy())

@@ -140,7 +140,7 @@ def test_unknown_form():
         ([1, 10**9, 5], np.int64),
     ],
 )
-def test_whole_numbers_of_any_size_are_told_apart(labels, dtype):
+def test_whole_numbers_of_any_size_are_distinguished(labels, dtype):
     values = np.array(labels, dtype=dtype)
     encoding = LabelEncoding.of(values)
     classes, codes = np.unique(values, return_inverse=True)
@@ -149,7 +149,7 @@ def test_whole_numbers_of_any_size_are_told_apart(labels, dtype):
     np.testing.assert_array_equal(encoding.encode(values), codes)
 
 
-@pytest.mark.parametrize("stranger", [0, 2, 4, 10**9])
-def test_a_whole_number_between_or_beyond_the_classes_is_refused(stranger):
-    with pytest.raises(DataError, match=f"belong to no class: {stranger}"):
-        LabelEncoding.of(np.array([1, 3])).encode(np.array([1, stranger]))
+@pytest.mark.parametrize("unknown", [0, 2, 4, 10**9])
+def test_a_whole_number_between_or_beyond_the_classes_is_refused(unknown):
+    with pytest.raises(DataError, match=f"belong to no class: {unknown}"):
+        LabelEncoding.of(np.array([1, 3])).encode(np.array([1, unknown]))

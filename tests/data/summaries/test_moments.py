@@ -127,7 +127,7 @@ def test_about_zero():
 
 
 def test_cancellation_of_sparse_rows_is_reported():
-    """Sparse rows are squared before they are centred: a large mean costs digits, and is told."""
+    """Sparse rows are squared before they are centred: a large mean costs digits and warns."""
     random = np.random.default_rng(102)
     rows = sp.csr_array(1e4 + random.standard_normal((500, 2)))
     found = moments(as_source(rows, random.standard_normal(500)))

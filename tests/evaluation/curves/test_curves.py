@@ -72,17 +72,17 @@ def test_height_is_the_top_of_a_vertical_step():
     np.testing.assert_allclose(height_at(np.array([0.0, 1.0]), ranked), [1.0, 1.0])
 
 
-def test_calibration_of_honest_and_of_bold_probabilities():
+def test_calibrated_and_overconfident_probabilities():
     random = np.random.default_rng(3)
     p = random.random(5000)
     y = random.random(5000) < p
-    honest = th.calibration_curve(y, p)
-    bold = th.calibration_curve(y, np.clip(1.5 * (p - 0.5) + 0.5, 0, 1))
-    assert sum(a in b for a, b in zip(honest.predicted, honest.observed, strict=True)) >= 8
-    assert bold.error > 3 * honest.error
+    calibrated = th.calibration_curve(y, p)
+    overconfident = th.calibration_curve(y, np.clip(1.5 * (p - 0.5) + 0.5, 0, 1))
+    assert sum(a in b for a, b in zip(calibrated.predicted, calibrated.observed, strict=True)) >= 8
+    assert overconfident.error > 3 * calibrated.error
     uniform = th.calibration_curve(y, p, strategy="uniform")
     assert uniform.counts.sum() == 5000
-    assert "outside the interval in" in str(bold)
+    assert "outside the interval in" in str(overconfident)
 
 
 def test_the_best_threshold_costs_least():
@@ -183,7 +183,7 @@ def test_stages_have_a_band_and_are_still_an_array():
     assert column.scores == stages.scores
 
 
-@pytest.mark.parametrize("score", [metrics.accuracy_score, lambda y, told: np.mean(y != told)])
+@pytest.mark.parametrize("score", [metrics.accuracy_score, lambda y, z: np.mean(y != z)])
 def test_shares_of_rows_over_stages_are_proportions(score):
     random = np.random.default_rng(1)
     X = random.standard_normal((100, 2))

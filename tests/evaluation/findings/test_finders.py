@@ -1,4 +1,4 @@
-"""Classes, missing values, outliers, columns that say the same, numbers in text, and drift."""
+"""Classes, missing values, outliers, columns alike, numbers in text, and drift."""
 
 import numpy as np
 import pandas as pd

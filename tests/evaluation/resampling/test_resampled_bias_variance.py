@@ -59,7 +59,7 @@ def test_labels():
     assert "bootstrap fits" in str(nervous)
 
 
-def test_rows_that_every_sample_drew_do_not_count_and_are_told():
+def test_rows_that_every_sample_drew_do_not_count_and_are_reported():
     """Two samples draw about 40% of the rows both times."""
     numbers, labels = (
         th.resampled_bias_variance(model, X[:30], targets[:30], n_resamples=2, random_state=0)

@@ -271,7 +271,7 @@ def test_refusals_say_what_is_wrong(call, message):
         call()
 
 
-def test_equal_scores_are_not_told_apart():
+def test_equal_scores_are_not_significantly_different():
     for test in (
         ours.paired_t(A, A),
         ours.wilcoxon(A, A),

@@ -1,4 +1,4 @@
-"""Pruning to a level: what was asked for, or what held-back rows speak for."""
+"""Pruning to a level that is given or chosen by held-out rows."""
 
 import matplotlib
 import matplotlib.pyplot as plt

@@ -181,7 +181,7 @@ def test_a_declared_best_shift_gives_leaf_values():
 
 @dataclass(frozen=True)
 class Growth(Curved):
-    """e^{−yz}, written anew."""
+    """e^{−yz}, written again."""
 
     name = "growth"
     targets = Targets.SIGNS

@@ -34,7 +34,7 @@ def test_margin_losses_over_their_value_at_zero_bound_the_errors(loss):
     errors = th.losses.ZeroOne().value(ones, margin)
     at_zero = loss.value(np.ones(1), np.zeros(1))
     if at_zero == 0:
-        assert loss == th.losses.Perceptron()  # the one that forgives all who say nothing
+        assert loss == th.losses.Perceptron()  # its loss is 0 at the prediction 0
         return
     assert np.all(loss.value(ones, margin) / at_zero >= errors - 1e-15)
 

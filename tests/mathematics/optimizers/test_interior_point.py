@@ -145,7 +145,9 @@ def test_other_objectives_are_refused_with_a_way_out():
         th.errors.CapabilityError, match="InteriorPoint needs a piecewise linear objective"
     ):
         th.minimise(Bowl(), opt.InteriorPoint(), np.ones(2))
-    with pytest.raises(th.errors.CapabilityError, match="needs a loss made of lines; Huber is not"):
+    with pytest.raises(
+        th.errors.CapabilityError, match="needs a piecewise linear loss; Huber is not"
+    ):
         th.LinearModel("huber", "none", solver="interior_point").fit(np.eye(3), np.ones(3))
     with pytest.raises(th.errors.CapabilityError, match=r"made of .* NonNegative is not"):
         th.LinearModel("absolute", "non_negative", solver="interior_point").fit(

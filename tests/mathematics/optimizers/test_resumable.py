@@ -1,4 +1,4 @@
-"""Fits that end with their process go on from the file of `th.resumable`."""
+"""Fits that end with their process continue from the file of `th.resumable`."""
 
 from contextlib import suppress
 
@@ -82,14 +82,14 @@ def test_the_file_of_another_fit(tmp_path, monkeypatch):
     with pytest.raises(Ended), th.resumable(path, every=0):
         th.KMeans(3, random_state=0).fit(X)
     monkeypatch.undo()
-    with pytest.raises(th.errors.DataError, match="another fit in place 0"):
+    with pytest.raises(th.errors.DataError, match="a different fit at position 0"):
         with th.resumable(path):
             th.LogisticRegression(solver="newton-cg").fit(X, y)
-    with pytest.raises(th.errors.DataError, match=r"place 0: n_clusters=3, not 4.*Delete"):
+    with pytest.raises(th.errors.DataError, match=r"position 0: n_clusters=3, not 4.*Delete"):
         with th.resumable(path):
             th.KMeans(4, random_state=0).fit(X)
     path.write_bytes(b"no snapshot")
-    with pytest.raises(th.errors.DataError, match="no snapshot of a fit"), th.resumable(path):
+    with pytest.raises(th.errors.DataError, match="not a snapshot of a fit"), th.resumable(path):
         pass
 
 
@@ -111,7 +111,7 @@ def test_a_file_of_a_fit_on_other_rows(tmp_path, kind):
     stopped(path, model, X, y)
     other = X.copy()
     other[7, 1] += 1e-9
-    with pytest.raises(th.errors.DataError, match=r"place 0: other values in X.*Delete the file"):
+    with pytest.raises(th.errors.DataError, match=r"position 0: other values in X.*Delete"):
         with th.resumable(path):
             model.fit(other, y)
     with pytest.raises(th.errors.DataError, match="200 rows, not 199"), th.resumable(path):
@@ -182,7 +182,7 @@ def test_a_file_cut_in_half(tmp_path):
     interrupted(path, X, y)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(
-        th.errors.DataError, match=r": the file '.*fit\.npz' is no snapshot of a fit.*Delete"
+        th.errors.DataError, match=r": the file '.*fit\.npz' is not a snapshot of a fit.*Delete"
     ):
         with th.resumable(path):
             pass

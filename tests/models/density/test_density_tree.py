@@ -253,7 +253,7 @@ def test_volumes_of_many_columns_neither_vanish_nor_overflow():
             assert abs(logs.mean() / 300 + np.log(unit)) < 5
 
 
-def test_growth_stops_where_it_is_told_to():
+def test_growth_stops_at_the_given_limits():
     X = blobs(500)
     assert th.DensityTree(max_leaf_nodes=1).fit(X).tree_.node_count == 1
     assert th.DensityTree(max_depth=2).fit(X).tree_.max_depth == 2
@@ -338,7 +338,7 @@ def test_constant_columns_are_named_and_bounds_are_the_remedy():
 
 def test_cells_of_oblique_splits_are_no_boxes():
     model = tree("oblique").fit(blobs(100))
-    with pytest.raises(th.errors.DataError, match="no boxes"):
+    with pytest.raises(th.errors.DataError, match="not boxes"):
         model.cells()
     with pytest.raises(th.errors.ParameterError, match="n_samples=0"):
         model.sample(0)

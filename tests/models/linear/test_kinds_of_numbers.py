@@ -64,13 +64,13 @@ def test_whole_numbers_and_numpy_scalars_are_numbers(name):
         others += [other(number) for other in KINDS if other(number) == number != 0]
         for other in others:
             found = outcome(kind, parameter, other, schedule, y)
-            told = f"{name}({parameter}={other!r}, learning_rate={schedule!r})"
+            case = f"{name}({parameter}={other!r}, learning_rate={schedule!r})"
             if isinstance(expected, type):
-                assert found is expected, told
+                assert found is expected, case
             else:
                 # A float32 may leave the digits that it has.
                 digits = 1e-6 if isinstance(other, np.float32) else 1e-12
-                np.testing.assert_allclose(found, expected, rtol=digits, err_msg=told)
+                np.testing.assert_allclose(found, expected, rtol=digits, err_msg=case)
 
 
 @pytest.mark.parametrize("kind", [th.Perceptron, th.SGDClassifier, th.SGDRegressor])

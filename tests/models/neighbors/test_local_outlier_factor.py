@@ -72,7 +72,7 @@ def test_methods_are_there_only_where_they_mean_something():
         assert not hasattr(found, name)
     with pytest.raises(AttributeError) as refusal:
         found.predict(X)
-    assert "novelty=True to judge new rows" in str(refusal.value.__cause__)
+    assert "novelty=True to score new rows" in str(refusal.value.__cause__)
     assert not hasattr(th.LocalOutlierFactor(novelty=True), "fit_predict")
 
 

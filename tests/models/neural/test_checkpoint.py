@@ -1,4 +1,4 @@
-"""An interrupted training goes on from its snapshot bit for bit, and its records are consistent."""
+"""An interrupted training continues from its snapshot bit for bit, with consistent records."""
 
 import os
 import signal
@@ -123,7 +123,7 @@ def test_snapshots_of_other_fits_and_other_files_are_refused(tmp_path, monkeypat
     with pytest.raises(th.errors.DataError, match="other rows or with other parameters"):
         th.MLPRegressor(**OPTIONS, checkpoint=path).fit(X, Y + 1)
     path.write_bytes(b"something else")
-    with pytest.raises(th.errors.DataError, match="is no snapshot of a fit"):
+    with pytest.raises(th.errors.DataError, match="is not a snapshot of a fit"):
         th.MLPRegressor(**OPTIONS, checkpoint=path).fit(X, Y)
     with pytest.raises(th.errors.ParameterError, match="has no epochs"):
         th.MLPRegressor(solver="lbfgs", checkpoint=path).fit(X, Y)

@@ -1,4 +1,4 @@
-"""Networks to torch and back: same outputs, and clear errors for what has no counterpart."""
+"""Networks to torch and back: same outputs, and clear errors for what has no equivalent."""
 
 import numpy as np
 import pytest
@@ -75,7 +75,7 @@ def test_a_module_becomes_a_regressor_that_goes_on(n_targets):
 
 
 def test_what_has_no_counterpart_is_refused():
-    with pytest.raises(th.errors.CapabilityError, match=r"GELU.* has no counterpart"):
+    with pytest.raises(th.errors.CapabilityError, match=r"GELU.* has no equivalent"):
         neural.from_torch(nn.Sequential(nn.Linear(2, 2), nn.GELU()))
     with pytest.raises(th.errors.DataError, match=r"must be a torch.nn.Sequential"):
         neural.from_torch(nn.Linear(2, 2))

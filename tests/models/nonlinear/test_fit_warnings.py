@@ -1,4 +1,4 @@
-"""Converged means it: from wild starts, a fit is a stationary point or says that it is none."""
+"""From poor starts, a fit is a stationary point or says that it is not one."""
 
 import warnings
 
@@ -41,7 +41,7 @@ CURVES = {
 """A curve, the truth, and a start from which columns of J fall or rise by many magnitudes."""
 
 
-def told(model, start, y, **options):
+def warned_fit(model, start, y, **options):
     """The fit, and whether it warned; any other warning is an error."""
     curve = th.NonlinearRegression(model, start, **options)
     with warnings.catch_warnings(record=True) as caught:
@@ -66,7 +66,7 @@ def steepness(model, theta, y):
 @pytest.mark.parametrize("start", [[1, -8, 1], [1, -10, 1], [1, -20, 1]])
 def test_a_huge_column_at_the_start_hides_no_later_step(start):
     y = raised_decay(X, [5.0, 0.7, 1.0]) + 0.05 * NOISE
-    curve, warning = told(raised_decay, start, y)
+    curve, warning = warned_fit(raised_decay, start, y)
     assert warning
     assert curve.score(X, y) > -1e-6
 
@@ -74,8 +74,8 @@ def test_a_huge_column_at_the_start_hides_no_later_step(start):
 @pytest.mark.parametrize("unit", [1e-100, 1e-20, 1e-10, 1e5, 1e10])
 def test_the_units_of_the_targets_change_no_rate(unit):
     y = 5 * np.exp(-0.7 * X[:, 0]) + 0.05 * NOISE
-    plain, _ = told(decay, [1.0, 1.0], y)
-    scaled, warning = told(decay, [1.0, 1.0], y * unit)
+    plain, _ = warned_fit(decay, [1.0, 1.0], y)
+    scaled, warning = warned_fit(decay, [1.0, 1.0], y * unit)
     assert not warning
     np.testing.assert_allclose(scaled.theta_, plain.theta_ * [unit, 1.0], rtol=1e-9)
 
@@ -92,14 +92,14 @@ def test_a_fit_from_anywhere_is_stationary_or_warns(name):
         starts.append(around * random.choice([1, 1, -1], size=len(truth)))
     for start in starts:
         try:
-            curve, warning = told(model, start, y)
+            curve, warning = warned_fit(model, start, y)
         except th.errors.ParameterError:
             continue
         if warning:
             continue
         arrived += 1
         assert curve.solution_.outcome.success or curve.solution_.gap < 1e-4
-        again, _ = told(model, curve.theta_, y)
+        again, _ = warned_fit(model, curve.theta_, y)
         falls = 1 - again.solution_.value / curve.solution_.value
         assert falls < 1e-6 or steepness(model, curve.theta_, y) < 1e-6
     assert arrived >= 3
@@ -109,7 +109,7 @@ def test_a_fit_from_anywhere_is_stationary_or_warns(name):
     "start", [[0.72, 5.12, 0.063], [0.588, 20.32, -0.894], [-102.9, -1.28, 5.28]]
 )
 def test_a_radius_beyond_the_smallest_squares_is_solved_for(start):
-    curve, _ = told(bump, start, bump(X, [3.0, 2.0, 0.5]))
+    curve, _ = warned_fit(bump, start, bump(X, [3.0, 2.0, 0.5]))
     assert np.isfinite(curve.theta_).all()
     assert curve.solution_.steps > 0
 
@@ -125,7 +125,7 @@ def test_a_jacobian_that_vanished_is_no_minimum():
 
 
 @pytest.mark.parametrize("name", ["MGH10", "Eckerle4"])
-def test_steps_that_overshoot_to_nowhere_are_told(name):
+def test_steps_that_overshoot_to_nowhere_are_reported(name):
     """Plain Gauss-Newton runs to θ ~ 1e57, where all columns of J are one."""
     data = th.datasets.load_nonlinear(name)
     curve = th.NonlinearRegression(data.model, data.starts[0], method="gauss_newton")
@@ -135,17 +135,21 @@ def test_steps_that_overshoot_to_nowhere_are_told(name):
         curve.fit(data.X, data.y)
 
 
-def test_worse_than_a_constant_is_told():
+def test_worse_than_a_constant_is_reported():
     y = 100 + NOISE
-    curve, warning = told(decay, [1.0, 1.0], 100 + 30 * X[:, 0] + NOISE, bounds=([0, 0], [90, 9]))
+    curve, warning = warned_fit(
+        decay, [1.0, 1.0], 100 + 30 * X[:, 0] + NOISE, bounds=([0, 0], [90, 9])
+    )
     assert curve.solution_.outcome.success
     assert "fits worse than the constant 160" in warning
     assert "another start" in warning
-    _, warning = told(lambda X, b: b[0] + 0 * X[:, 0], [1.0], y)
+    _, warning = warned_fit(lambda X, b: b[0] + 0 * X[:, 0], [1.0], y)
     assert not warning
-    _, warning = told(lambda X, b: b[0] + 0 * X[:, 0], [1.0], np.full(40, 0.1))
+    _, warning = warned_fit(lambda X, b: b[0] + 0 * X[:, 0], [1.0], np.full(40, 0.1))
     assert not warning
-    _, warning = told(lambda X, b: b[0] + 0 * X[:, 0], [99.0], y, loss=th.losses.Huber(delta=0.5))
+    _, warning = warned_fit(
+        lambda X, b: b[0] + 0 * X[:, 0], [99.0], y, loss=th.losses.Huber(delta=0.5)
+    )
     assert not warning
 
 
@@ -155,7 +159,7 @@ def test_worse_than_a_constant_is_told():
 )
 def test_steps_to_where_the_derivative_is_undefined_are_dropped(method, start):
     y = growth(X, [5.0, 2.0, 1.5]) + 0.05 * NOISE
-    curve, _ = told(growth, start, y, method=method)
+    curve, _ = warned_fit(growth, start, y, method=method)
     assert np.isfinite(curve.theta_).all()
     assert np.sum((y - growth(X, curve.theta_)) ** 2) <= np.sum((y - growth(X, start)) ** 2)
 

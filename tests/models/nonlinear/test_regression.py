@@ -303,12 +303,12 @@ def test_no_row_to_spare():
         model.summary()
 
 
-def test_steps_that_run_out_are_told():
+def test_steps_that_run_out_are_reported():
     with pytest.warns(ConvergenceWarning, match="maximum number of iterations"):
         fitted(max_iter=1)
 
 
-def test_a_run_that_is_stuck_is_told():
+def test_a_run_that_is_stuck_is_reported():
     """|b| has a kink at its minimum, where no tangent helps."""
     model = th.NonlinearRegression(lambda X, b: np.abs(b[0] - 1) + 0 * X[:, 0], [3.0])
     with pytest.warns(

@@ -55,7 +55,7 @@ def test_every_library_gives_the_same_matrix(kind):
     vectorizer = th.TableVectorizer()
     got = dense(vectorizer.fit_transform(TABLES[kind]()))
     expected = dense(th.TableVectorizer().fit_transform(polars_table()))
-    if kind == "arrow":  # its dictionary of an Enum is told as unordered text by polars
+    if kind == "arrow":  # polars exports an Enum to it as unordered text
         expected = dense(
             th.TableVectorizer({"grade": vectorizer.kinds_["grade"]}).fit_transform(polars_table())
         )

@@ -25,7 +25,7 @@ def test_trees_take_check_input(kind):
             )
     paths = model.decision_path(X, check_input=False)
     np.testing.assert_array_equal(paths.toarray(), plain.decision_path(X).toarray())
-    assert not hasattr(model, "set_predict_request")  # it is no metadata
+    assert not hasattr(model, "set_predict_request")  # it is not metadata
 
 
 @pytest.mark.parametrize("kind", [th.Lasso, th.ElasticNet])

@@ -323,7 +323,7 @@ def test_estimators_are_read_through_their_tables(oblique):
             np.testing.assert_allclose(model._rows(frame)[:, k + 3], column)
         assert model.directions_.shape == (4, 3)
         assert "\ndirection_" in text
-        with pytest.raises(th.errors.CapabilityError, match="no boxes"):
+        with pytest.raises(th.errors.CapabilityError, match="not boxes"):
             th.tree_regions(model)
         return
     regions = th.tree_regions(model)

@@ -69,7 +69,7 @@ def test_worst_sums_do_not_overflow():
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e200])
-def test_what_is_not_finite_is_told_by_the_squares(wrong):
+def test_what_is_not_finite_is_reported_by_the_squares(wrong):
     random = np.random.default_rng(1103)
     x = np.asfortranarray(random.standard_normal((50, 4)))
     x[3, 1] = wrong

@@ -158,9 +158,9 @@ def test_categories_are_divided_by_sets(splits, n_classes):
     rows = np.column_stack([np.arange(40) % 8, random.standard_normal(40)]).astype(float)
     y = np.isin(rows[:, 0], (1, 4, 6)).astype(float) + (n_classes == 3) * (rows[:, 0] == 2)
     forest = grow(rows, y, splits, [0], n_classes=n_classes, max_features=1)
-    told = forest.packed.sum(rows)
-    told = told.argmax(axis=1) if n_classes else told[:, 0] / 3
-    np.testing.assert_allclose(told, y)
+    predicted = forest.packed.sum(rows)
+    predicted = predicted.argmax(axis=1) if n_classes else predicted[:, 0] / 3
+    np.testing.assert_allclose(predicted, y)
     if splits != "random" and n_classes != 3:
         alone = grow(rows[:, :1], y, categorical=[0], n_classes=n_classes)
         assert alone.packed.nodes.shape[0] == 3 * 3  # one split: the best subset, at once

@@ -101,7 +101,7 @@ def test_separable_classes_end():
     assert compiled.steps == expected.steps
 
 
-def test_overflow_is_told():
+def test_overflow_is_reported():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         problem = risk(th.losses.Poisson())

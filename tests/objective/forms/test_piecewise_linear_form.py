@@ -1,4 +1,4 @@
-"""Losses made of lines as linear programs."""
+"""Piecewise linear losses as linear programs."""
 
 import numpy as np
 import pytest

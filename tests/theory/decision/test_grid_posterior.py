@@ -204,7 +204,7 @@ def test_a_posterior_that_excludes_parts_of_the_grid():
         (lambda: GridPosterior([0, 1]).quantile(1.2), "between 0 and 1"),
         (lambda: GridPosterior([0, 1]).interval(1.0), "strictly between 0 and 1"),
         (lambda: GridPosterior([0, 1]).interval(kind="hdi"), "equal-tailed"),
-        (lambda: GridPosterior([0, 1]).marginal("mu"), "'mu' is none of them"),
+        (lambda: GridPosterior([0, 1]).marginal("mu"), "'mu' is not one of them"),
         (lambda: GridPosterior([0, 1]).sample(0), "a whole number ≥ 1"),
     ],
 )

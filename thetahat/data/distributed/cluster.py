@@ -63,7 +63,7 @@ def _explained(failure: Exception) -> ThetahatError | None:
     kinds = {each.__name__ for each in type(failure).__mro__}
     if "KilledWorker" in kinds:
         return MemoryBudgetError(
-            "The workers of the Dask cluster died again and again at the same partition, most "
+            "The workers of the Dask cluster died repeatedly at the same partition, most "
             f"likely because it does not fit into their memory ({_memory_limits()}). Use smaller "
             "partitions: X.rechunk({0: rows}) for an array, X.repartition(partition_size=...) for "
             "a dataframe. Or give the workers more memory."

@@ -47,8 +47,8 @@ def from_dask(
     """Open Dask arrays, dataframes or delayed partitions as the rows of a fit.
 
     The rows stay on the workers of the cluster. Each pass of a fit sends the parameters to the
-    workers, every worker adds up its partitions, and the workers merge the sums in a tree, of which
-    the client receives the result. Estimators accept Dask arrays and dataframes directly, as in
+    workers, every worker adds up its partitions, and the workers merge the sums in a tree, and the
+    client receives the final sum. Estimators accept Dask arrays and dataframes directly, as in
     ``model.fit(X, y)``; this function is for columns by name, and for lists of delayed partitions.
 
     The sums are merged in a fixed order, so that two fits to the same partitions agree bit for
@@ -57,8 +57,9 @@ def from_dask(
 
     Partitions are kept by the workers as floating-point numbers if they take at most half of the
     memory of all workers. Otherwise they are computed again in each pass. Partitions may
-    differ in length, may be empty and may lack classes. If the lengths of the partitions are not
-    known, as in a dataframe, they are counted first, which computes the collection once more.
+    differ in length, may be empty and need not contain all classes. If the lengths of the
+    partitions are not known, as in a dataframe, they are counted first, which computes the
+    collection once more.
 
     Formula: Σᵢ wᵢ ℓ(yᵢ, f(xᵢ)), added up partition by partition. Cost: O(n·d/workers) time per
     pass, and a message of the size of the parameters per partition. Needs ``pip install
@@ -169,7 +170,7 @@ class _Joint:
     """The size of each partition where it had to be computed; else empty."""
     template: Any
     target: Any
-    """An empty X and y, which tell the types."""
+    """An empty X and y, which have the types."""
 
     @property
     def starts(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""The size and the time of the last change of a file, which tell whether it is still the same."""
+"""The size and the time of the last change of a file, which show whether it has changed."""
 
 from __future__ import annotations
 

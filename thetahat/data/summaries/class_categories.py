@@ -22,7 +22,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 
 LARGEST_CATEGORY = 2**52
-"""Categories beyond it cannot be told apart in floating point."""
+"""Larger categories cannot be distinguished in floating point."""
 COPIES = 4
 """Tables of one size that are in memory at once: counts of a block, counts of all rows,
 log-probabilities, and those in the order in which predictions read them."""

@@ -59,7 +59,7 @@ def _finite_rows(X: Any, who: str) -> Array:
 
 
 def require_beside(values: Any, X: Array, role: str, who: str) -> None:
-    """Refuse targets and weights that are no dense tensors, or on another device than X."""
+    """Refuse targets and weights that are not dense tensors, or on another device than X."""
     require_plain_tensor(values, role, who, negated=False)
     if is_device_array(values) and device(values) != device(X):
         raise DataError(

@@ -39,7 +39,7 @@ def accuracy(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> fl
     if y is None:
         raise DataError(f"{who}.score needs the true labels y. Pass one label per row.")
     require_beside(y, X, "y", who)
-    if not is_device_array(found):  # labels that are no numbers
+    if not is_device_array(found):  # labels that are not numbers
         right = like((found == to_host(y)).astype(float), X)
     else:
         y = y if is_device_array(y) else like(_numbers(y, model), found)

@@ -49,9 +49,10 @@ def explain(
     X : table of shape (n, d)
         The rows to explain.
     background : table of shape (m, d), optional
-        The rows whose mean a linear model is compared with. By default X. Trees know the weights of
-        their training rows and do not use it, but must be able to read it. With method="sampled",
-        the rows whose mean prediction is the base; of more than 10,000 rows, so many are drawn.
+        The rows whose mean a linear model is compared with. By default X. Models of trees store the
+        weights of their training rows and do not use it, but it must have the same columns. With
+        method="sampled", the rows whose mean prediction is the base; if there are more than 10,000
+        rows, 10,000 of them are drawn.
     method : {"exact", "sampled"}, default="exact"
         How contributions are computed. "sampled" works with every model, for the columns of X
         before any preparation, and gives contributions to predictions or class probabilities. They

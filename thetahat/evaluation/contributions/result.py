@@ -75,7 +75,7 @@ class Contributions:
         Parameters
         ----------
         output : optional
-            The class or target whose contributions are wanted. By default the last one.
+            The class or target whose contributions are returned. By default the last one.
 
         Returns
         -------

@@ -17,7 +17,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Elbow:
-    """A falling curve L(k), its band and its elbow; converts to a number, the k of the elbow.
+    """A decreasing curve L(k), its band and its elbow; ``float(elbow)`` gives the k of the elbow.
 
     Formula: the k farthest below the straight line from the first point to the last, of log L(k)
     if ``scale`` is "log". Cost: O(points) memory.

@@ -30,7 +30,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class ScoreCurve:
-    """Scores on held-out rows and on training rows, over a growing quantity.
+    """Held-out and training scores as a function of the training size or of a parameter.
 
     Formula: the mean over folds, with the corrected t interval limited to the range of the metric.
     Cost: O(points).

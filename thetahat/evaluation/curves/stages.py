@@ -25,7 +25,7 @@ GROUPS = 20
 
 @dataclass(frozen=True, eq=False)
 class StagedCurve:
-    """The score after each stage of a model, with a band; converts to an array of the scores.
+    """Score after each stage, with a confidence band; ``np.asarray(curve)`` gives the scores.
 
     Formula: score(y, prediction of the first s stages), s = 1, 2, …. Cost: O(stages) memory.
 

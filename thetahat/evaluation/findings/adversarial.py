@@ -1,4 +1,4 @@
-"""Adversarial validation: whether a model can tell two sets of rows apart by their columns."""
+"""Adversarial validation: whether a model can separate two sets of rows by their columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from thetahat.models.ensemble.forest.random_forest import RandomForestClassifier
 MOST_ROWS = 3000
 
 
-def told_apart(first: Array, second: Array) -> float:
+def separability(first: Array, second: Array) -> float:
     """Area under the ROC curve of a forest that separates two sets of rows; 0.5 if it cannot.
 
     The forest is fitted on half of the rows of each set, and scored on the other half.

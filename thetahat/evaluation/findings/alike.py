@@ -1,4 +1,4 @@
-"""Columns that say the same: correlations of numbers of nearly ±1, and equal categories."""
+"""Columns with the same information: correlations of nearly ±1, and equal categories."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find_alike(table: CheckedTable) -> list[Finding]:
         Finding(
             "alike",
             "note",
-            f"Some columns say the same: {listed(shown, 4)}.",
+            f"Some columns contain the same information: {listed(shown, 4)}.",
             "Importances and coefficients of such columns are shared between them in an arbitrary "
             "way.",
             "Keep one of them if importances or coefficients are to be read.",

@@ -17,7 +17,7 @@ ENOUGH = 5
 
 
 def explained_alone(column: CheckedColumn, response: Array) -> float:
-    """Share of variance explained, at most 1; negative where the column says nothing."""
+    """Share of variance explained, at most 1; negative where the column does not help."""
     codes, n_codes = column.coded
     return explained_by_codes(codes, n_codes, response, ordered=column.is_number)
 

@@ -41,7 +41,7 @@ def check(
     time: str | None = None,
     test: Any = None,
 ) -> Findings:
-    """Look for what makes scores wrong: copies, leaks, order of time, identifiers, and more.
+    """Check data for problems that make scores misleading: copies, leaks, identifiers and more.
 
     Formula: a column leaks if it alone explains R² = 1 − Σ_i (y_i − ŷ_i)²/Σ_i (y_i − ȳ)² ≥ 0.99 of
     the target or of its ranks, where ŷ_i is the mean of other rows with the same or next values,

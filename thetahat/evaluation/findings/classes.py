@@ -8,9 +8,9 @@ from thetahat.evaluation.findings.finding import ROWS_KEPT, Finding, counted, li
 from thetahat.evaluation.findings.table import CheckedColumn, CheckedTable
 
 UNEVEN = 0.8
-"""Share of the most frequent class from which accuracy says little."""
+"""Share of the most frequent class from which accuracy is not informative."""
 EMPTY = 0.9
-"""Share from which accuracy says nothing: a constant reaches it."""
+"""Share from which accuracy is useless: a constant has at least this accuracy."""
 FEW = 10
 """Rows of a class below which it is rare."""
 
@@ -72,7 +72,7 @@ def find_classes(table: CheckedTable) -> list[Finding]:
                 "warning" if share >= EMPTY else "note",
                 f"{share:.1%} of the rows have {table.target.name} = {top}.",
                 f"A model that always predicts {top} has accuracy {share:.1%}, so accuracy hardly "
-                "shows whether anything was learnt.",
+                "shows whether anything was learned.",
                 f"Use {better if metric == 'accuracy' else metric} instead of accuracy.",
                 (table.target.name,),
             )
@@ -88,7 +88,7 @@ def find_classes(table: CheckedTable) -> list[Finding]:
                 f"{counted(rare.size, 'class', 'classes')} of {table.target.name} "
                 f"{'has' if rare.size == 1 else 'have'} fewer than {FEW} rows: "
                 f"{listed(shown, 5)}.",
-                "So few rows can neither be learnt from nor show how good the predictions are.",
+                "A model cannot be trained or scored reliably with so few rows.",
                 "Collect more rows of these classes, or join them with similar ones.",
                 (table.target.name,),
                 tuple(table.numbered(rows[:ROWS_KEPT]).tolist()),

@@ -1,4 +1,4 @@
-"""Rows that stand more than once: equal rows, rows that are nearly equal, and contradictions.
+"""Rows that occur more than once: equal rows, rows that are nearly equal, and contradictions.
 
 Equal rows of tables with a few discrete columns are coincidences, not copies. Under independence
 two rows coincide with probability Π_j Σ_v p_jv², and copies are reported when there are many more
@@ -104,7 +104,7 @@ def find_copies(table: CheckedTable, copied: Copied | None) -> list[Finding]:
     surplus = rows.size - np.unique(copied.groups[rows]).size
     kinds = []
     if copied.n_exact:
-        kinds.append(f"{counted(copied.n_exact, 'row')} stand more than once")
+        kinds.append(f"{counted(copied.n_exact, 'row')} occur more than once")
     if copied.n_near:
         kinds.append(f"{counted(copied.n_near, 'row')} nearly equal another row")
     found.append(
@@ -229,7 +229,7 @@ def _contradictions(table: CheckedTable) -> list[Finding]:
             f"class of {table.target.name}.",
             f"No model can be right on all of them: at least {wrong / rows.size:.1%} of the "
             "predictions for these rows are wrong.",
-            "Check the labels of these rows, or add a column that tells them apart.",
+            "Check the labels of these rows, or add a column that distinguishes them.",
             rows=tuple(table.numbered(rows[:ROWS_KEPT]).tolist()),
             n_rows=int(rows.size),
         )

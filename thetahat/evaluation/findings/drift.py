@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import ks_2samp
 
-from thetahat.evaluation.findings.adversarial import told_apart
+from thetahat.evaluation.findings.adversarial import separability
 from thetahat.evaluation.findings.design import plain_matrix
 from thetahat.evaluation.findings.finding import Finding, counted, listed
 from thetahat.evaluation.findings.identifiers import is_identifier
@@ -35,7 +35,7 @@ def find_drift(train: CheckedTable, test: CheckedTable) -> list[Finding]:
             Finding(
                 "drift",
                 "severe",
-                f"The test rows lack {counted(len(lacking), 'column')}: {listed(lacking, 5)}.",
+                f"The test rows miss {counted(len(lacking), 'column')}: {listed(lacking, 5)}.",
                 "A model that uses these columns cannot predict the test rows.",
                 "Add the columns to the test rows, or leave them out of the training rows.",
                 tuple(lacking),
@@ -53,15 +53,15 @@ def find_drift(train: CheckedTable, test: CheckedTable) -> list[Finding]:
     joined = [both_rows(a, b) for a, b in pairs]
     n = train.n_rows
     X = plain_matrix(joined, np.arange(n + test.n_rows))
-    apart = told_apart(X[:n], X[n:])
+    apart = separability(X[:n], X[n:])
     new = [f"{a.name} ({len(values)})" for a, b in pairs if (values := _new_levels(a, b))]
     if apart < APART and not moved and not new:
         return found
-    parts = [f"a model tells test rows from training rows with AUC {apart:.2f}"]
+    parts = [f"a model separates test rows from training rows with AUC {apart:.2f}"]
     if moved:
         parts.append("most different: " + listed([name for _, name in moved], 5))
     if new:
-        parts.append("categories that the training rows lack: " + listed(new, 5))
+        parts.append("categories that are not in the training rows: " + listed(new, 5))
     severity = "severe" if apart >= VERY_APART else "warning" if apart >= APART else "note"
     found.append(
         Finding(

@@ -19,7 +19,7 @@ LEAST_DISTINCT = 8
 LEAST_ROWS = 10
 """Rows from which blocks of classes are evidence."""
 SMALL = 20
-"""Rows below which `CHANCE_SMALL` holds: shares of variance say nothing there."""
+"""Rows below which `CHANCE_SMALL` holds: shares of variance are unreliable there."""
 CHANCE, CHANCE_SMALL = 1e-3, 0.03
 """Largest probability by chance, over all columns, of what is reported."""
 

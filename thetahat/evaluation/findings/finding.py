@@ -22,7 +22,7 @@ class Finding:
     check : str
         The name of the finder, such as "copies" or "leaks".
     severity : {"severe", "warning", "note"}
-        How much the finding matters. Scores are not to be trusted while there is a severe one.
+        How much the finding matters. Scores should not be trusted if there is a severe one.
     what : str
         One sentence that says what was found, with numbers.
     why : str
@@ -139,7 +139,7 @@ class Findings:
 
     @property
     def severe(self) -> tuple[Finding, ...]:
-        """The findings that forbid to trust a score."""
+        """The findings because of which a score should not be trusted."""
         return self._of("severe")
 
     @property

@@ -106,7 +106,7 @@ def find_constants(table: CheckedTable) -> list[Finding]:
             "note",
             f"{listed(alike, 5)} {'has' if len(alike) == 1 else 'have'} the same value, or none, "
             "in every row.",
-            "A constant column says nothing about the target.",
+            "A constant column has no information about the target.",
             "Leave it out." if len(alike) == 1 else "Leave them out.",
             alike,
         )

@@ -36,7 +36,8 @@ def _many(gaps: list[CheckedColumn], table: CheckedTable) -> list[Finding]:
             "note",
             f"{counted(len(names), 'column')} {'is' if len(names) == 1 else 'are'} missing in half "
             f"of the rows or more (up to {worst:.0%}): {listed(names, 5)}.",
-            "Filled-in values say little; often only the fact that a value is missing does.",
+            "Filled-in values carry little information; often only the fact that a value is "
+            "missing is informative.",
             "Find out why the values are missing before the columns are used.",
             names,
         )
@@ -65,7 +66,8 @@ def _dependent(gaps: list[CheckedColumn], table: CheckedTable) -> list[Finding]:
             f"{listed(shown, 5)}.",
             "Values that are missing for a reason are a signal, or a leak if they are filled in "
             "after the target is known.",
-            "Find out when the values are recorded. Models here see that a value was missing.",
+            "Find out when the values are recorded. Models of thetahat use the fact that a value "
+            "is missing.",
             tuple(name for _, name in names),
         )
     ]
@@ -86,8 +88,8 @@ def _together(gaps: list[CheckedColumn], table: CheckedTable) -> list[Finding]:
                 "missing",
                 "note",
                 f"{listed(names, 5)} are missing in the same {counted(rows.size, 'row')}.",
-                "Columns that are missing together come from one source, and their marks of "
-                "missing values say the same.",
+                "Columns that are missing together come from one source, and which of their "
+                "values are missing is the same information.",
                 "Check whether these rows come from another source or process.",
                 names,
                 tuple(table.numbered(rows[:ROWS_KEPT]).tolist()),

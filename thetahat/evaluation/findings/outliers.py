@@ -22,8 +22,8 @@ def find_outliers(table: CheckedTable) -> list[Finding]:
     if table.n_rows < LEAST_ROWS:
         return []
     found = [*_placeholders(table)]
-    told = {name for each in found for name in each.columns}
-    numbers = [c for c in table.columns if c.kind == "number" and c.name not in told]
+    reported = {name for each in found for name in each.columns}
+    numbers = [c for c in table.columns if c.kind == "number" and c.name not in reported]
     far = {column.name: far_rows(column) for column in numbers}
     far = {name: rows for name, rows in far.items() if rows.size}
     if far:
@@ -36,7 +36,7 @@ def find_outliers(table: CheckedTable) -> list[Finding]:
                 tuple(far),
                 f"{counted(rows.size, 'row')} {'has' if rows.size == 1 else 'have'} values far "
                 f"outside of all others: {listed(shown, 5)}.",
-                "A few extreme values pull linear and distance-based models towards them.",
+                "A few extreme values have a large influence on linear and distance-based models.",
                 "Check whether they are errors. Trees, ranks or logarithms are not sensitive to "
                 "them.",
             )

@@ -45,8 +45,7 @@ def find_seen(train: CheckedTable, test: CheckedTable) -> list[Finding]:
             "severe" if seen.size >= SEVERE_SHARE * n_test else "warning",
             f"{counted(int(seen.size), 'test row')} {'equals' if one else 'equal'} a training row "
             f"in all columns, {seen.size / n_test:.1%} of the test rows.",
-            "A model has seen the targets of these rows, so a score on them rewards memory and is "
-            "too high.",
+            "The targets of these rows were used in training, so a score on them is too high.",
             "Remove these rows from the training rows, or do not score on them.",
             rows=tuple(test.numbered(seen[:ROWS_KEPT]).tolist()),
             n_rows=int(seen.size),

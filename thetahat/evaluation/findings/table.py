@@ -210,7 +210,7 @@ def _by_type(name: str, column: Variable) -> CheckedColumn:
 
 
 def _by_text(name: str, column: Variable) -> CheckedColumn:
-    """Cells of any type, told apart by their text."""
+    """Cells of any type, compared by their text."""
     cells = column.values.tolist() if hasattr(column.values, "tolist") else list(column.values)
     place: dict[str, int] = {}
     codes = [-1 if _no_value(cell) else place.setdefault(repr(cell), len(place)) for cell in cells]

@@ -37,7 +37,7 @@ def _read(column: CheckedColumn) -> Finding | None:
         "warning" if unread else "note",
         what,
         "As text, every number is a category of its own, and its order is lost.",
-        "Convert the column to numbers; this check read it so.",
+        "Convert the column to numbers; this check already treats it as numbers.",
         (column.name,),
     )
 

@@ -1,7 +1,7 @@
 """Rows in order of time: which column is the time, and whether the order carries information.
 
 Residuals of a linear model of the other columns are put in order of time. If neighbours are alike
-(autocorrelation), or if a model can tell early rows from late ones by the other columns, then
+(autocorrelation), or if a model can separate early rows from late ones by the other columns, then
 shuffled folds predict each row from its own past and future.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thetahat.evaluation.findings.adversarial import told_apart
+from thetahat.evaluation.findings.adversarial import separability
 from thetahat.evaluation.findings.design import linear_residuals, plain_matrix
 from thetahat.evaluation.findings.finding import Finding
 from thetahat.evaluation.findings.identifiers import is_identifier
@@ -41,7 +41,7 @@ class TimeOrder:
     sure: bool
     """Whether the autocorrelation is significant."""
     apart: float
-    """How well early and late rows can be told apart: an area under the ROC curve."""
+    """How well early and late rows can be distinguished: an area under the ROC curve."""
 
     @property
     def is_informative(self) -> bool:
@@ -111,7 +111,7 @@ def _order(table: CheckedTable, column: CheckedColumn) -> TimeOrder:
     residuals = linear_residuals(X, table.response[order])
     alike = max(_autocorrelation(each) for each in residuals.T)
     middle = order.size // 2
-    apart = told_apart(X[:middle], X[middle:])
+    apart = separability(X[:middle], X[middle:])
     return TimeOrder(column, alike, alike * np.sqrt(order.size) > SURE, apart)
 
 
@@ -147,7 +147,7 @@ def find_time(table: CheckedTable, named: str | None = None) -> list[Finding]:
         )
     if found.apart >= APART:
         seen.append(
-            f"early and late rows of {name} differ in the other columns (a model tells them apart "
+            f"early and late rows of {name} differ in the other columns (a model separates them "
             f"with AUC {found.apart:.2f})"
         )
     strong = found.autocorrelation >= VERY_ALIKE and named is None

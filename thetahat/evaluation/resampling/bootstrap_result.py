@@ -30,7 +30,8 @@ class BootstrapResult:
     n_resamples : int
         The number of fits that were tried.
     failures : dict of str to int
-        Reasons of failed fits, such as a resample with one class only, and how many had each.
+        Reasons of failed fits, such as a resample with one class only, and the number of fits with
+        each.
     replicates : array of shape (fits that succeeded, \\*shape)
         The statistic on every resample.
     n_failed : int

@@ -1,12 +1,12 @@
 """Successive halving: many settings on few rows, then fewer settings on more rows.
 
 Settings are compared in rounds. The first round tries all of them on a sample of the training rows
-and one held-out fold; a third of them goes on to three times as many rows, until the last round
-uses all training rows, or `MOST_ROWS` of them. If there are few rows, a half of the settings goes
-on to more folds instead. The last round compares at least three settings, or six if there are few
-rows. All settings of a round have the same rows and folds. When time is over, the best setting of
-the last round with results is chosen, and it alone is tried on the rows of the last round, because
-the predictions for the held-out rows of that round are what a stack of several models is made of.
+and one held-out fold; the best third is kept for three times as many rows, until the last round
+uses all training rows, or `MOST_ROWS` of them. If there are few rows, the best half is kept for
+more folds instead. The last round compares at least three settings, or six if there are few rows.
+All settings of a round have the same rows and folds. When time is over, the best setting of the
+last round with results is chosen, and it alone is tried on the rows of the last round, because the
+predictions for the held-out rows of that round are what a stack of several models is made of.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from thetahat.foundation.types import Array
 SETTINGS = 18
 """Number of settings of the first round."""
 FACTOR = 3
-"""One of so many settings goes on to the next round, with so many times as many rows."""
+"""One of so many settings is kept for the next round, with so many times as many rows."""
 FACTOR_OF_FEW_ROWS = 2
-"""One of so many settings goes on to more folds: scores of few rows vary much."""
+"""One of so many settings is kept for more folds: scores of few rows vary much."""
 FINALISTS = 3
 """Settings of the last round, at least."""
 FINALISTS_OF_FEW_ROWS = 6

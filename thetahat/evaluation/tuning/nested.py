@@ -158,8 +158,8 @@ class NestedTuning:
     ) -> dict[str, Evaluation]:
         """The evaluations of the tuned models, and of their stack if there is one.
 
-        A stack that was asked for but cannot be made is left out with a warning. `options` and
-        `stopped` are those of `evaluate_all`.
+        A requested stack that cannot be made is left out with a warning. `options` and `stopped`
+        are those of `evaluate_all`.
         """
         halted: list[str] = []
         try:

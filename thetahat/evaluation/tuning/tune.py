@@ -33,7 +33,7 @@ class Tuning:
     metric : str
         The name of the metric that is maximised.
     chosen : dict
-        The chosen setting. Empty if the model is best as it is.
+        The chosen setting. Empty if the given parameters of the model are the best.
     score : float
         The mean score of the chosen setting in the last round. It is too optimistic as a score of
         the model, because it is the best of many.
@@ -51,8 +51,8 @@ class Tuning:
     model : estimator
         The model fitted with the chosen setting to all rows.
     complete : bool
-        Whether the search ended by itself. If False, the time limit has ended it, and another run
-        may choose another setting.
+        Whether the search was completed. If False, the time limit stopped it, and another run may
+        choose another setting.
 
     Examples
     --------
@@ -111,11 +111,12 @@ def tune(
 ) -> Tuning:
     """Search for a good setting of a model by successive halving, and fit the model with it.
 
-    Formula: argmax over settings of the mean score on held-out rows. Of the settings, a third goes
-    on to the next round, with three times as many rows (at most 20,000). If there are at most 5,000
-    rows, a half goes on to the next round, with more folds. The last round compares at least three
-    settings, or six if there are at most 5,000 rows. Cost: about n_settings/2 fits to the rows of
-    the last round, or 3·n_settings if there are at most 5,000 rows, and one fit to all rows.
+    Formula: argmax over settings of the mean score on held-out rows. The best third of the settings
+    is kept for the next round, with three times as many rows (at most 20,000). If there are at most
+    5,000 rows, the best half is kept for the next round, with more folds. The last round compares
+    at least three settings, or six if there are at most 5,000 rows. Cost: about n_settings/2 fits
+    to the rows of the last round, or 3·n_settings if there are at most 5,000 rows, and one fit to
+    all rows.
 
     The score of the chosen setting is too optimistic, because it is the best of many. To compare
     tuned models, use `compare` with a ``time_limit``: it tunes on the training rows of every fold.
@@ -132,7 +133,7 @@ def tune(
     space : dict of str to sequence, optional
         Names of parameters, as in ``set_params``, and the values to try. By default the values that
         the class of the model declares: boosted trees, forests, neighbours, networks, kernel
-        machines and linear models have some.
+        machines and linear models declare such values.
     time_limit : float or str, optional
         Time after which no further setting is tried: a number of seconds, or "90s", "5m", "1h". The
         fit to all rows comes after it. By default there is no limit, and the result depends on

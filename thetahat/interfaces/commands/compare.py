@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     if decision is not None:
         console.result(decision.sentence)
     if trial.findings.severe:
-        console.result(trial.doubt)
+        console.result(trial.caution)
     if arguments.report:
         console.result(f"report: {arguments.report}")
     return code

@@ -10,7 +10,7 @@ from typing import Any
 from thetahat.interfaces.commands import options
 from thetahat.interfaces.console import Console
 
-NOTHING_LEARNT = 3
+NOTHING_LEARNED = 3
 
 
 def add(commands: Any) -> None:
@@ -89,17 +89,17 @@ def run(arguments: argparse.Namespace) -> int:
     errors = _errors(model, trial, chosen)
     save(model, arguments.output, notes={**notes, **errors, **_origin(arguments.data)})
     constant = _is_constant(decided(model, notes), problem.X)
-    learnt = not constant or (bool(arguments.model) and chosen.startswith("always"))
-    code = 0 if learnt else NOTHING_LEARNT
+    learned = not constant or (bool(arguments.model) and chosen.startswith("always"))
+    code = 0 if learned else NOTHING_LEARNED
     if trial.unfinished:
         code = options.INTERRUPTED
     if constant:
         console.warn(
-            f"nothing was learnt: {chosen} predicts the same for every row, so {arguments.output} "
+            f"nothing was learned: {chosen} predicts the same for every row, so {arguments.output} "
             "holds a constant"
         )
     if arguments.json:
-        data = {"model": chosen, "file": arguments.output, "learnt": learnt, **notes}
+        data = {"model": chosen, "file": arguments.output, "learned": learned, **notes}
         console.result(as_json(data))
         return code
     if not arguments.model:

@@ -82,7 +82,7 @@ def _curves(found: ClassQuality) -> list[Figure]:
 
 
 def _decision(found: ClassQuality) -> str:
-    """The threshold that was asked for."""
+    """The threshold that was requested."""
     if found.decision is None:
         return ""
     return f"<h3>Threshold</h3><p>{escape(found.decision.sentence)}</p>" + quiet(
@@ -220,7 +220,7 @@ def _cost_row(each: Cost) -> list[str]:
     if np.isinf(each.threshold):
         threshold = "none" if each.threshold > 0 else "all"
     return [
-        f"{each.false_positive:g} : {each.false_negative:g}{' (asked for)' * each.asked}",
+        f"{each.false_positive:g} : {each.false_negative:g}{' (requested)' * each.asked}",
         threshold,
         tidy(each.cost),
         percent(each.recall),

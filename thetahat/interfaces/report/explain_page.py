@@ -29,12 +29,12 @@ def write_page(
     """Write the page, completely or not at all."""
     name = "standard input" if data == "-" else data.rpartition("/")[2]
     metric = found.importances.metric
-    doubt = f'<p class="doubt">{escape(sentence(warning))}</p>' if warning else ""
+    caution = f'<p class="caution">{escape(sentence(warning))}</p>' if warning else ""
     header = (
         f"<header><h1>{escape(target)} <span class='quiet'>by {escape(model.rpartition('/')[2])}"
         f"</span></h1><p class='facts'>{len(held.y):,} rows of {escape(name)}</p>"
         f'<p class="verdict">{escape(sentence(metric_name(metric)))} '
-        f"{tidy(found.importances.score, 4)} on these rows.</p>{doubt}</header>"
+        f"{tidy(found.importances.score, 4)} on these rows.</p>{caution}</header>"
     )
     judged = quality(held)
     if isinstance(judged, ClassQuality):

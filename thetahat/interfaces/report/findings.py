@@ -16,7 +16,7 @@ def findings_section(findings: Findings) -> str:
     if not len(findings):
         return (
             '<section class="findings"><h2>Findings</h2><p class="quiet">Nothing was found in the '
-            "rows that makes the scores doubtful.</p></section>"
+            "rows that makes the scores unreliable.</p></section>"
         )
     serious = [*findings.severe, *findings.warnings]
     body = "".join(map(_finding, serious))

@@ -96,13 +96,13 @@ def _header(trial: Trial, name: str) -> str:
     problem = trial.problem
     used = sum(found.kind != "drop" for found in problem.columns)
     sentences = trial.sentences
-    doubt = f'<p class="doubt">{escape(trial.doubt)}</p>' if trial.doubt else ""
+    caution = f'<p class="caution">{escape(trial.caution)}</p>' if trial.caution else ""
     also = "".join(f'<p class="also">{escape(sentence(each))}</p>' for each in sentences[1:])
     return (
         f"<header><h1>{escape(problem.target)} <span class='quiet'>in {escape(name)}</span></h1>"
         f'<p class="facts">{problem.task} · {problem.n_rows:,} rows · {used} columns · '
         f"{len(trial.models)} models · {escape(trial.splits.words)}</p>"
-        f'<p class="verdict">{escape(sentence(sentences[0]))}</p>{also}{doubt}</header>'
+        f'<p class="verdict">{escape(sentence(sentences[0]))}</p>{also}{caution}</header>'
     )
 
 

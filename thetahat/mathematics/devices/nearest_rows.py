@@ -2,7 +2,7 @@
 
 Scores q'ᵀx' = ‖x − q‖² − ‖q‖² come from one product (see `centres`). To select k of n scores, the
 minimum of each group of 32 comes first: the k smallest scores lie in the k groups with the smallest
-minima, so that only these groups are searched. A few more candidates are kept than asked for; their
+minima, so that only these groups are searched. A few more candidates are kept than requested; their
 distances are computed again from differences, because products lose digits, and sorted.
 """
 

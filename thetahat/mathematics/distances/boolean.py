@@ -24,7 +24,7 @@ class Boolean(Distance):
         if not ((rows == 0) | (rows == 1)).all():
             warn(
                 f"Data was converted to boolean for metric {self.name}: X holds other numbers than "
-                "0 and 1, and all but 0 count as yes.",
+                "0 and 1, and every value other than 0 is treated as True.",
                 DataConversionWarning,
             )
         return self

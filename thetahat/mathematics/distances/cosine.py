@@ -85,7 +85,7 @@ class Correlation(Termwise):
     def embedded(self, X: Matrix) -> Matrix:
         rows = np.ascontiguousarray(require_dense(self, X), dtype=np.float64)
         centred = rows - rows.mean(axis=1, keepdims=True)
-        # What rounding leaves of a constant row is no direction.
+        # The rounding error that is left of a constant row has no meaningful direction.
         constant = (rows == rows[:, :1]).all(axis=1)
         centred[constant] = 0.0
         return Cosine().embedded(centred)

@@ -49,7 +49,7 @@ class Euclidean(RootOfSquares):
 class SquaredEuclidean(Termwise):
     """The squared Euclidean distance Σ_j (x_j − y_j)². Cost: O(d) per pair.
 
-    It has the same neighbours as the Euclidean distance, but it is no metric: the triangle
+    It has the same neighbours as the Euclidean distance, but it is not a metric: the triangle
     inequality does not hold.
 
     Examples

@@ -1,4 +1,4 @@
-"""Distances that are no function of x − y: relative differences, and rows with missing values."""
+"""Distances that do not depend on x − y alone: relative differences, rows with missing values."""
 
 from __future__ import annotations
 

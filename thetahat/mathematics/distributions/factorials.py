@@ -50,7 +50,7 @@ def beta_function(alpha: Any, beta_: Any) -> Array:
 
     Returns
     -------
-    array of the shape that both have together
+    array of the broadcast shape of both
 
     Examples
     --------

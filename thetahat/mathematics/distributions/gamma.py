@@ -179,7 +179,7 @@ class Gamma(GammaLike):
 
 @dataclass(frozen=True)
 class Exponential(GammaLike):
-    """The exponential distribution of a waiting time without memory.
+    """The exponential distribution of the time between events of a constant rate.
 
     Formula: p(x) = λe^{−λx}; mean 1/λ, variance 1/λ². The maximum-likelihood estimate is λ̂ = 1/x̄,
     and 2nλx̄ has a chi-squared distribution, which gives exact intervals. Cost: O(1) per number.

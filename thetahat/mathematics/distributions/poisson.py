@@ -53,7 +53,7 @@ class _Count(Distribution):
 
 @dataclass(frozen=True)
 class Poisson(_Count):
-    """The Poisson distribution of the number of events that happen at a rate.
+    """The Poisson distribution of the number of events that happen at a constant rate.
 
     Formula: P(X = x) = λ^x e^{−λ}/x!; mean and variance are λ, and the maximum-likelihood estimate
     is the mean of the counts. Cost: O(1) per number.

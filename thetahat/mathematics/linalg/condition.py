@@ -31,8 +31,8 @@ def condition_number(X: Any, kind: str = "spectral", *, rank: int | None = None)
     √(Σ s_j² · Σ s_j⁻²), which is D for the D × D identity; ∞ if s_r = 0. X is not centred. Centre
     it first to get the condition number of a fit with intercept.
 
-    Cost: O(n d²) time, or O(n² d) if d > n. O(d²) memory in addition to the data; works out of
-    core.
+    Cost: O(n d²) time, or O(n² d) if d > n. O(d²) memory in addition to the data; rows may be read
+    block by block.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def effective_rank(X: Any, *, tolerance: float | None = None) -> int:
 
     Formula: D* = #{j : s_j > tolerance · s₁}.
 
-    Cost: O(n d²) time, or O(n² d) if d > n. O(d²) memory in addition to the data; works out of
-    core.
+    Cost: O(n d²) time, or O(n² d) if d > n. O(d²) memory in addition to the data; rows may be read
+    block by block.
 
     Parameters
     ----------

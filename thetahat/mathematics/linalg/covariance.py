@@ -1,4 +1,4 @@
-"""Scatter, covariance and correlation matrices, with row weights, in memory or out of core.
+"""Scatter, covariance and correlation matrices, with row weights, in memory or block by block.
 
 All are computed from centred products summed in one pass (`thetahat.data.summaries.moments`), so no
 digits are lost when means are large. A row of weight 2 counts as two rows.
@@ -23,7 +23,7 @@ def scatter(X: Any, weight: Any = None) -> Array:
     Formula: S = Σ wᵢ (xᵢ − μ)(xᵢ − μ)ᵀ with μ = Σ wᵢxᵢ / Σ wᵢ. S is symmetric and positive
     semidefinite.
 
-    Cost: O(n d²) time, O(d²) memory in addition to the data; works out of core.
+    Cost: O(n d²) time, O(d²) memory in addition to the data; rows may be read block by block.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def covariance(X: Any, weight: Any = None, *, unbiased: bool = False) -> Array:
     Formula: Σ̂ = S / N with the `scatter` S and N = Σ wᵢ. For one column E σ̂² = (n − 1)/n · σ²;
     ``unbiased=True`` corrects this bias by S / (N − 1).
 
-    Cost: O(n d²) time, O(d²) memory in addition to the data; works out of core.
+    Cost: O(n d²) time, O(d²) memory in addition to the data; rows may be read block by block.
 
     Parameters
     ----------
@@ -83,7 +83,8 @@ def cross_covariance(X: Any, Y: Any = None, weight: Any = None, *, unbiased: boo
 
     Formula: cov(x, y) = E[xy] − E[x]E[y], as (1/N) Σ wᵢ (xᵢ − x̄)(yᵢ − ȳ)ᵀ.
 
-    Cost: O(n (d + k)²) time, O((d + k)²) memory in addition to the data; works out of core.
+    Cost: O(n (d + k)²) time, O((d + k)²) memory in addition to the data; rows may be read block by
+    block.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def correlation(X: Any, weight: Any = None) -> Array:
 
     Formula: ρ_jk = S_jk / √(S_jj S_kk), in [−1, 1], with the `scatter` S.
 
-    Cost: O(n d²) time, O(d²) memory in addition to the data; works out of core.
+    Cost: O(n d²) time, O(d²) memory in addition to the data; rows may be read block by block.
 
     Parameters
     ----------

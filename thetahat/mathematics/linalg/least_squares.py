@@ -1,6 +1,6 @@
 """Direct solvers of least squares and ridge: min_β Σ wᵢ (yᵢ − xᵢᵀβ − b)² + τ‖β‖².
 
-Each works on a reduction over the rows, so each runs in memory or out of core:
+Each works on a reduction over the rows, so each runs in memory or block by block:
 
 ================  ================================  ==========================================
 solver            works on                          error grows like

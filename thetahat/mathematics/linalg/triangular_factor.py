@@ -3,7 +3,7 @@
 A block Z = [1, X, y] is reduced by Householder reflections, which are applied to the right-hand
 side at once; Q is not formed. The result is the triangle R with RᵀR = ZᵀZ. Two triangles are merged
 by factoring one stacked on the other. So the factor of all rows is computed by a reduction, in
-memory or out of core, with the backward stability of Householder QR.
+memory or block by block, with the backward stability of Householder QR.
 
 Cost: O(n d²) time, about twice that of the normal equations; O(d²) memory per thread.
 """

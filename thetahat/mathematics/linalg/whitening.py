@@ -96,7 +96,8 @@ def mahalanobis_distance(X: Any, mean: Any, covariance: Any) -> Array:
     Formula: d(x)² = (x − μ)ᵀ Σ⁻¹ (x − μ) = ‖M⁻¹(x − μ)‖² with Σ = MMᵀ; no inverse is formed.
     It is the length of x − μ in units of the standard deviation in its direction.
 
-    Cost: O(n d² + d³) time, O(n + d²) memory in addition to the data; works out of core.
+    Cost: O(n d² + d³) time, O(n + d²) memory in addition to the data; rows may be read block by
+    block.
 
     Parameters
     ----------

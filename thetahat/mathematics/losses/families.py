@@ -56,7 +56,7 @@ POISSON = Family("Poisson", _log_factorial, _saturated_poisson)
 
 
 def family_of(loss: Any) -> Family | None:
-    """The family that the class of a loss itself declares; None for losses that are no likelihood.
+    """The family that the class of a loss itself declares; None if it is not a likelihood.
 
     Inherited families do not count, because a derived class may have other formulas.
     """

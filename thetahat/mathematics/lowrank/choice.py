@@ -25,7 +25,7 @@ class RankChoice:
     rank : int
         The chosen number of components (k).
     values : array
-        What each component was judged by: singular values, variances or errors.
+        The criterion for each component: singular values, variances or errors.
     reference : array
         What the values are compared with, or their standard errors; as long as ``values``.
 
@@ -170,7 +170,7 @@ def cross_validated_rank(
     n_folds : int, default=5
         Number of folds of the entries, at least 2. More folds leave out fewer entries at a time.
     n_iter : int, default=50
-        Number of fills of each completion. More are more accurate.
+        Number of fills of each completion. A larger number is more accurate and takes longer.
     random_state : int, Generator or None, default=None
         Seed of the folds. Pass an int for the same result on every call.
 

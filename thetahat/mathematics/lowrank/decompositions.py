@@ -24,7 +24,8 @@ class Eigen(NamedTuple):
     values : array of shape (d,)
         Eigenvalues in descending order.
     vectors : array of shape (d, d)
-        Orthonormal eigenvectors as columns (Q). The entry of the largest size of each is positive.
+        Orthonormal eigenvectors as columns (Q). The entry with the largest absolute value of each
+        is positive.
 
     Examples
     --------
@@ -55,7 +56,8 @@ class SVD(NamedTuple):
     s : array of shape (r,)
         Singular values in descending order; they are unique.
     V : array of shape (r, n)
-        Right singular vectors as rows. The entry of the largest size of each is positive.
+        Right singular vectors as rows. The entry with the largest absolute value of each is
+        positive.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`resumable`: iterative fits that go on after their process has ended."""
+"""`resumable`: iterative fits that continue after their process has ended."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ MARK = "resumable"
 LARGEST = 1e150
 """Parameters above this size have squares that overflow, and come from a damaged file."""
 FREE = ("max_iter", "n_jobs", "verbose", "verbose_interval")
-"""Settings of an estimator that may differ when its fit goes on."""
+"""Settings of an estimator that may differ when its fit is continued."""
 
 
 class resumable:
-    """Keep the parameters of the fits in a ``with`` block in a file, and go on from there.
+    """Keep the parameters of fits in a file, and continue from it after a restart.
 
     If the process ends during the block, run the same program again: each fit starts from the
     parameters in the file instead of from the beginning. When the block ends without an error, the
@@ -43,8 +43,8 @@ class resumable:
     Newton's method, by k-means and by expectation-maximisation (`GaussianMixture`) then take the
     same steps as without the interruption; other methods reach the same optimum to their
     tolerance. Steps before the interruption count in ``max_iter`` and ``n_iter_``; the last one is
-    computed again. So are fits without iterations, Bayesian mixtures and trees; boosting and
-    networks have the parameter ``checkpoint`` instead.
+    computed again. Fits without iterations, Bayesian mixtures and trees start from the beginning.
+    Boosting and networks have the parameter ``checkpoint`` instead.
 
     Formula: θ⁽⁰⁾ of a fit is the last θ⁽ᵗ⁾ in the file. Cost: one file of the size of θ every
     `every` seconds, and one pass over the rows of each fit for their digest.
@@ -116,19 +116,20 @@ class resumable:
         differs = "; ".join(_differences(self._fits[place], fit))
         if differs:
             raise DataError(
-                f"resumable: the file {str(self.path)!r} holds another fit in place {place}: "
-                f"{differs}. Delete the file to begin anew, or use another path."
+                f"resumable: the file {str(self.path)!r} contains a different fit at position "
+                f"{place}: {differs}. Delete the file to start again, or use another path."
             )
 
     def next_run(self, name: str) -> Run:
-        """The next run of a solver in the block; `name` tells it from others."""
+        """The next run of a solver in the block; `name` identifies it."""
         number = str(self._calls)
         self._calls += 1
         before = self._names.get(number, name)
         if before != name:
             raise DataError(
-                f"resumable: the file {str(self.path)!r} holds another run in place {number} "
-                f"({before}, not {name}). Delete the file to begin anew, or use another path."
+                f"resumable: the file {str(self.path)!r} contains a different run at position "
+                f"{number} ({before}, not {name}). Delete the file to start again, or use "
+                "another path."
             )
         self._names[number] = name
         return Run(self, number)
@@ -157,7 +158,7 @@ class resumable:
 
 
 def note_fit(estimator: Any, source: Source) -> None:
-    """Tell an active block about the estimator and the rows of the fit that begins."""
+    """Record the estimator and the rows of the fit that begins in an active block."""
     owner = _active.get()
     if owner is not None:
         rows = {"rows": source.n_rows, "columns": source.n_features}
@@ -214,8 +215,8 @@ def _fits_of(facts: dict[str, Any], path: Path) -> tuple[dict[str, str], list[di
     )
     if not isinstance(names, dict) or not isinstance(fits, list) or not whole:
         raise DataError(
-            f"resumable: the file {str(path)!r} does not name its fits. Delete the file to begin "
-            "anew, or use another path."
+            f"resumable: the file {str(path)!r} does not contain the names of its fits. Delete "
+            "the file to start again, or use another path."
         )
     return dict(names), fits
 
@@ -225,7 +226,7 @@ def _require_finite(kept: dict[str, Array], path: Path) -> None:
         if theta.dtype.kind not in "fiub" or not (np.abs(theta) < LARGEST).all():
             raise DataError(
                 f"resumable: the file {str(path)!r} holds parameters of fit {number} that are not "
-                f"finite numbers below {LARGEST:g}. Delete the file to begin anew, or use another "
+                f"finite numbers below {LARGEST:g}. Delete the file to start again, or use another "
                 "path."
             )
 
@@ -242,7 +243,7 @@ def _progress_of(
         if not (sound and isinstance(each.get("steps"), int) and type(each.get("trace")) is list):
             raise DataError(
                 f"resumable: the file {str(path)!r} holds parameters of fit {number} that were "
-                "changed after they were written. Delete the file to begin anew, or use another "
+                "changed after they were written. Delete the file to start again, or use another "
                 "path."
             )
     return {number: progress[number] for number in kept}
@@ -265,15 +266,16 @@ class Run:
         if kept is not None and kept.shape != given.shape:
             raise DataError(
                 f"resumable: the file {str(self._owner.path)!r} holds a fit with parameters of "
-                f"shape {kept.shape}, but this one has {given.shape}. Delete the file to begin "
-                "anew, or use another path."
+                f"shape {kept.shape}, but this one has {given.shape}. Delete the file to start "
+                "again, or use another path."
             )
         return given if kept is None else kept
 
     def watching(self, watch: Watch, start: Array, trace: list[float] | None) -> Watch:
         """A watch that keeps the parameters before every step, and then asks the given one.
 
-        The last step is repeated when a run goes on, so that it ends where it would have ended.
+        The last step is repeated when a run is continued, so that it ends where it would have
+        ended.
         """
         last = [(self.steps, np.array(to_host(start)))]
 

@@ -82,8 +82,8 @@ def smallest_eigenvectors(
     left = n - known.shape[1]
     if not 0 < k <= left:
         raise ParameterError(
-            f"{who}: {k} eigenvectors are wanted of a graph with {n} rows, of which {left} "
-            f"{'is' if left == 1 else 'are'} not known before. Use fewer components or more rows."
+            f"{who}: {k} eigenvectors were requested, but a graph with {n} rows has only {left} "
+            "besides those of its connected components. Use fewer components or more rows."
         )
     if whole is None:
         whole = n <= WHOLE_ROWS or 5 * k > n

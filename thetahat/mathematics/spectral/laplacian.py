@@ -7,7 +7,7 @@ D holds the degrees, the sums of the edge weights of every row without its own. 
 eigenvalues that are 0 is the number of connected components, and their eigenvectors are known: u
 is constant on every component. u solves the generalised problem (D − W)u = λDu. As D⁻¹W holds the
 probabilities of one step of a random walk on the graph, Σ_t u_t(1 − λ_t)^s describes how a
-distribution diffuses in s steps; the vectors of small λ are what is left after many steps.
+distribution diffuses in s steps; after many steps only the terms with small λ are large.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ given_start = Range(_is_start, "an array of shape (n_clusters, d), or a function
 
 
 class _WithCentres:
-    """The types of fitted attributes, which are no parameters."""
+    """The types of fitted attributes, which are not parameters."""
 
     cluster_centers_: Array
     labels_: Array

@@ -88,7 +88,7 @@ class KMeans(RestartedCentres):
         return self
 
     def _keep_loss(self, found: int) -> None:
-        """Keep the loss; warn if fewer clusters were found than asked for."""
+        """Keep the loss; warn if fewer clusters were found than requested."""
         self.inertia_ = self.solution_.value
         if found < self.n_clusters:
             warn(

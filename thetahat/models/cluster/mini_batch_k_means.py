@@ -34,12 +34,12 @@ DEFAULT_STARTS = 3
 class MiniBatchKMeans(Watched, CentreModel):
     """k-means by small random batches of rows, faster than `KMeans` for many rows.
 
-    A batch is assigned to the nearest centres, and every centre moves to the mean of all rows that
-    it was given so far. A step costs the same for any number of rows. The loss is a little higher
+    A batch is assigned to the nearest centres, and every centre moves to the mean of all rows
+    assigned to it so far. A step costs the same for any number of rows. The loss is a little higher
     than that of `KMeans`.
 
     Formula: μ_k ← μ_k + Σ_{batch, z = k} w(x − μ_k) / W_k, where W_k is the sum of the weights of
-    all rows that were given to centre k, with those of the batch.
+    all rows assigned to centre k, including those of the batch.
 
     Cost: O(batch_size·k·d) time per step, and one pass of O(n k d) for the labels at the end.
 
@@ -204,7 +204,7 @@ class MiniBatchKMeans(Watched, CentreModel):
         if not first and len(self.cluster_centers_) != self.n_clusters:
             raise ParameterError(
                 f"{type(self).__name__}.partial_fit: n_clusters={self.n_clusters}, but the batches "
-                f"so far gave {len(self.cluster_centers_)} clusters. Call fit to begin anew."
+                f"so far gave {len(self.cluster_centers_)} clusters. Call fit to start again."
             )
         random = generator(getattr(self, "_random", self.random_state))
         rows = Rows(source, type(self).__name__)

@@ -41,8 +41,8 @@ class SpectralClustering(ClusterMixin, GraphModel):
     eigenvalues. The number of eigenvalues that are 0 is the number of connected components, on each
     of which these eigenvectors are constant. The rows z_i are then clustered.
 
-    Cost: that of the neighbour search and of one sparse factor for graphs of neighbours; O(n²d) and
-    O(n³) for kernels of all pairs, whose memory is checked first; then that of k-means.
+    Cost: that of the neighbour search and of one sparse factorisation for graphs of neighbours;
+    O(n²d) and O(n³) for kernels of all pairs, whose memory is checked first; then that of k-means.
 
     Parameters
     ----------
@@ -68,13 +68,14 @@ class SpectralClustering(ClusterMixin, GraphModel):
         kernels are given by name, by a value of ``th.kernels`` or by a function of two rows; their
         values must not be negative.
     n_neighbors : int, default=10
-        Number of nearest rows of every row, which counts as its own first neighbour. More
-        neighbours join more distant rows. Only used for graphs of neighbours.
+        Number of neighbours of each row. The row itself is counted as the first. More neighbours
+        join more distant rows. Only used for graphs of neighbours.
     assign_labels : {"kmeans", "discretize", "cluster_qr"} or clusterer, default="kmeans"
-        How the coordinates are clustered: by k-means, by turns of labels and rotations of the
-        eigenvectors, by one rotation that a QR factor finds without iterations, or by a model with
-        `fit_predict` such as ``th.GaussianMixture(3)``. "discretize" and "cluster_qr" give at most
-        `n_components` clusters, and may give fewer.
+        How the coordinates are clustered: by k-means (kmeans), by alternating between labels and a
+        rotation of the eigenvectors (discretize), by one rotation that is computed from a QR
+        factorisation without iterations (cluster_qr), or by a model with `fit_predict` such as
+        ``th.GaussianMixture(3)``. "discretize" and "cluster_qr" give at most `n_components`
+        clusters, and may give fewer.
     degree : float, default=3
         The degree of the "polynomial" kernel, a whole number. Other kernels ignore it.
     coef0 : float, default=1
@@ -85,7 +86,8 @@ class SpectralClustering(ClusterMixin, GraphModel):
         Whether to print the steps and the loss of k-means. False prints nothing.
     laplacian : {"random_walk", "symmetric", "unnormalized"}, default="random_walk"
         The matrix whose eigenvectors are used: I − D⁻¹W; I − D^{−1/2}WD^{−1/2} with rows of the
-        eigenvectors scaled to length 1; or D − W, which is misled by rows with many edges.
+        eigenvectors scaled to length 1; or D − W, which gives poor results if the degrees differ
+        much.
 
     Attributes
     ----------
@@ -151,7 +153,8 @@ class SpectralClustering(ClusterMixin, GraphModel):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Training rows, or edge weights or distances of shape (n, n) if `affinity` says so.
+            Training rows, or edge weights or distances of shape (n, n) for the precomputed
+            affinities.
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
 
@@ -193,7 +196,8 @@ class SpectralClustering(ClusterMixin, GraphModel):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Training rows, or edge weights or distances of shape (n, n) if `affinity` says so.
+            Training rows, or edge weights or distances of shape (n, n) for the precomputed
+            affinities.
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
 

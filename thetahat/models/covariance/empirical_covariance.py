@@ -18,7 +18,8 @@ class EmpiricalCovariance(CovarianceModel):
     Formula: μ̂ = x̄ and Σ̂ = (1/n) Σ wᵢ (xᵢ − x̄)(xᵢ − x̄)ᵀ with n = Σ wᵢ. With fewer rows than
     columns Σ̂ is singular; use `LedoitWolf` then.
 
-    Cost: O(n d² + d³) time in one pass over the rows, O(d²) memory; works out of core.
+    Cost: O(n d² + d³) time in one pass over the rows, O(d²) memory; rows may be read block by
+    block.
 
     Examples
     --------
@@ -44,7 +45,7 @@ def empirical_covariance(
 
     Formula: Σ̂ = (1/n) Σ wᵢ (xᵢ − x̄)(xᵢ − x̄)ᵀ with n = Σ wᵢ.
 
-    Cost: O(n d²) time in one pass over the rows, O(d²) memory; works out of core.
+    Cost: O(n d²) time in one pass over the rows, O(d²) memory; rows may be read block by block.
 
     Parameters
     ----------

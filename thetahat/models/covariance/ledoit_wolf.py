@@ -25,7 +25,8 @@ class LedoitWolf(CovarianceModel):
     β = (Σ wᵢ‖xᵢ − x̄‖⁴/n − ‖Σ̂‖²)/(d n) estimates the squared error of Σ̂. With many rows the result
     is the best of all such combinations, whatever the distribution of the rows.
 
-    Cost: O(n d² + d³) time in one pass over the rows, O(d²) memory; works out of core.
+    Cost: O(n d² + d³) time in one pass over the rows, O(d²) memory; rows may be read block by
+    block.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def ledoit_wolf(
 
     Formula: Σ = (1 − ρ) Σ̂ + ρ (tr Σ̂ / d) I, with ρ as in `LedoitWolf`.
 
-    Cost: O(n d²) time in one pass over the rows, O(d²) memory; works out of core.
+    Cost: O(n d²) time in one pass over the rows, O(d²) memory; rows may be read block by block.
 
     Parameters
     ----------

@@ -22,7 +22,8 @@ class OAS(CovarianceModel):
     ρ = min(1, (‖Σ̂‖²/d² + μ²) / ((n + 1)(‖Σ̂‖²/d² − μ²/d))). If the rows are Gaussian, the expected
     squared error is smaller than that of `LedoitWolf`, above all with few rows.
 
-    Cost: O(n d² + d³) time in one pass over the rows, O(d²) memory; works out of core.
+    Cost: O(n d² + d³) time in one pass over the rows, O(d²) memory; rows may be read block by
+    block.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ def oas(X: Any, *, assume_centered: bool = False, sample_weight: Any = None) -> 
 
     Formula: Σ = (1 − ρ) Σ̂ + ρ (tr Σ̂ / d) I, with ρ as in `OAS`.
 
-    Cost: O(n d²) time in one pass over the rows, O(d²) memory; works out of core.
+    Cost: O(n d²) time in one pass over the rows, O(d²) memory; rows may be read block by block.
 
     Parameters
     ----------

@@ -25,7 +25,8 @@ class ShrunkCovariance(CovarianceModel):
     Formula: Σ = (1 − ρ) Σ̂ + ρ (tr Σ̂ / d) I. Shrinking moves the eigenvalues towards their mean, so
     that Σ is well-conditioned even with few rows. `LedoitWolf` and `OAS` choose ρ from the rows.
 
-    Cost: O(n d² + d³) time in one pass over the rows, O(d²) memory; works out of core.
+    Cost: O(n d² + d³) time in one pass over the rows, O(d²) memory; rows may be read block by
+    block.
 
     Parameters
     ----------

@@ -62,9 +62,9 @@ class DictionaryLearning(Watched, CodedRows):
     callback : callable or None, default=None
         Function that is called every five iterations with a dictionary of the current
         ``dictionary``, ``code`` and ``errors``.
-    verbose : bool, default=False
-        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
-        values print every iteration.
+    verbose : bool or int, default=False
+        Whether to print the progress. True or 1 prints one line per second and how the fit ended,
+        larger values print every iteration.
     random_state : int, RandomState or None, default=None
         Has no effect. Accepted for compatibility with scikit-learn. The fit is deterministic.
     positive_dict : bool, default=False

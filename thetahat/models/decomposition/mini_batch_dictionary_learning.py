@@ -66,9 +66,9 @@ class MiniBatchDictionaryLearning(Watched, CodedRows):
     dict_init : array of shape (k, d) or None, default=None
         Initial atoms. None uses the principal directions of the rows; for `partial_fit` those of
         the first batch.
-    verbose : bool, default=False
-        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
-        values print every iteration.
+    verbose : bool or int, default=False
+        Whether to print the progress. True or 1 prints one line per second and how the fit ended,
+        larger values print every iteration.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of the rows. Pass an int for the same result on every call.
     positive_dict : bool, default=False
@@ -210,7 +210,7 @@ class MiniBatchDictionaryLearning(Watched, CodedRows):
             if len(self.components_) != k:
                 raise ParameterError(
                     f"{type(self).__name__}.partial_fit: n_components={self.n_components}, but the "
-                    f"batches so far gave {len(self.components_)} atoms. Call fit to begin anew."
+                    f"batches so far gave {len(self.components_)} atoms. Call fit to start again."
                 )
             atoms = self.components_.astype(np.float64)
             run = _Batches(

@@ -179,7 +179,7 @@ class DensityTree(CellModel, SingleRows):
         """
         check_is_fitted(self)
         if self.splitter == "oblique":
-            raise DataError("The cells of oblique splits are no boxes. Use splitter='random'.")
+            raise DataError("The cells of oblique splits are not boxes. Use splitter='random'.")
         low, high = self.density_.cells.bounds()
         leaves = self.density_.cells.leaves
         return low[leaves], high[leaves]

@@ -37,14 +37,14 @@ from thetahat.objective.predictor import in_double
 
 @with_parameters
 class GaussianProcessClassifier(Classifier, GaussianProcess):
-    """Classification with a Gaussian process, whose probabilities include its uncertainty.
+    """Gaussian process classifier that averages over the posterior of the latent function.
 
     Formula: the probability of the second of two classes is σ(f(x)), where f is a random function
     with mean 0 and covariance k(x, z). Laplace's approximation replaces the distribution of f given
     the labels by a Gaussian about its mode, so that f(x) has a mean and a variance, and
-    P(y = 1 | x) = E σ(f(x)). Far from the training rows it returns to 1/2. The hyper-parameters of
-    the kernel maximise the approximate marginal likelihood. More than two classes have one function
-    each, or one per pair of classes.
+    P(y = 1 | x) = E σ(f(x)). Far from the training rows the probability approaches 1/2. The
+    hyper-parameters of the kernel maximise the approximate marginal likelihood. More than two
+    classes have one function each, or one per pair of classes.
 
     Cost: O(n²d + s·n³) per iteration of the fit for s steps of Newton's method (about 5), and three
     matrices of n² numbers, whose size is checked first. Predictions cost O(n²) per row.

@@ -57,8 +57,8 @@ class GaussianProcessRegressor(RegressorMixin, GaussianProcess):
         values give smoother functions and better conditioned matrices. An array gives each
         training row its own. Use ``th.kernels.White`` if the variance is to be fitted.
     normalize_y : bool, default=False
-        Whether to subtract the mean of y and divide by its standard deviation in the fit. Set it
-        if the targets are far from 0, which the prior expects. Predictions have the units of y.
+        Whether to subtract the mean of y and divide by its standard deviation in the fit. Use it if
+        the mean of y is far from 0, because the prior has mean 0. Predictions have the units of y.
     copy_X_train : bool, default=True
         Whether to keep a copy of X. Set it to False to save memory if X is not changed after `fit`.
     n_targets : int or None, default=None

@@ -62,7 +62,7 @@ class ClassModel(GenerativeClassifier):
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
             Training rows; those with missing values are left out. A `Source` (see ``th.scan``) is
-            read block by block and brings its own labels.
+            read block by block and contains the labels.
         y : array-like of shape (n,), optional
             Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
@@ -134,7 +134,7 @@ class ClassModel(GenerativeClassifier):
         """Drop attributes of an earlier fit that this one may not set."""
 
     def _require_complete_rows(self, moments: ClassMoments, source: Source) -> None:
-        """Refuse a class that lost all rows that count, because they have missing values."""
+        """Refuse a class whose rows of positive weight all have missing values."""
         count = partial(_class_weights, n_classes=len(self.classes_))
         before = np.sum(list(source.map_blocks(count)), axis=0)
         lost = (moments.weight == 0) & (before > 0)

@@ -35,8 +35,8 @@ def _is_euclidean(model: Any) -> bool:
     if model.metric == "euclidean":
         return True
     raise AttributeError(
-        'NearestCentroid: class probabilities need metric="euclidean", because the Manhattan '
-        "distance belongs to no model of the classes here."
+        "NearestCentroid: probabilities are defined only for metric='euclidean', which assumes "
+        f"Gaussian classes, but metric={model.metric!r}. Use metric='euclidean'."
     )
 
 

@@ -217,12 +217,12 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         self._log_priors = log_priors(priors)
         self._levels = self._log_priors - 0.5 * (self._log_dets + d * LOG_2PI)
         self._apart = moments.means - self._centre
-        self.__dict__.pop("_side_by_side", None)
-        _ = self._side_by_side  # made now, so that predictions do not change the model
+        self.__dict__.pop("_stacked_roots", None)
+        _ = self._stacked_roots  # made now, so that predictions do not change the model
 
     @cached_property
-    def _side_by_side(self) -> tuple[Array, Array] | None:
-        """The matrices of small classes side by side, and their products with the means."""
+    def _stacked_roots(self) -> tuple[Array, Array] | None:
+        """All roots as one matrix (d, n_classes·d), and their products with the means."""
         count, d = self._apart.shape
         if self._roots.ndim != 3 or count * d * d > STACKED:
             return None
@@ -327,11 +327,11 @@ class QuadraticDiscriminantAnalysis(ClassModel):
     def _near_scores(self, rows: Matrix) -> Array | None:
         """`_joint` of few rows without missing values or overflow, in fewer steps, or None."""
         count, d = self._apart.shape
-        beside = self._side_by_side
-        if beside is None or rows.shape[0] * count * d > FEW:
+        stacked = self._stacked_roots
+        if stacked is None or rows.shape[0] * count * d > FEW:
             return None
-        away = product(dense_float64(rows) - self._centre, beside[0])
-        away -= beside[1]
+        away = product(dense_float64(rows) - self._centre, stacked[0])
+        away -= stacked[1]
         if not are_finite(away):
             return None
         away = away.reshape(len(away), count, d)

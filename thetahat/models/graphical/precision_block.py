@@ -31,7 +31,7 @@ MOST_HALVINGS = 40
 ROUGH = 0.1
 """Largest relative error of a Newton direction."""
 FINEST = 1e-3
-"""Smallest relative error of a Newton direction that is asked for."""
+"""Smallest relative error that is requested of a Newton direction."""
 MOST_ROUNDS, MOST_PRODUCTS = 20, 200
 
 

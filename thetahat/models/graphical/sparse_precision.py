@@ -51,9 +51,9 @@ class SparsePrecision(WatchedSolver, GaussianModel):
     max_iter : int, default=100
         Maximum number of iterations of the solver. An iteration is one Newton step; about ten
         steps are usual. Raise it if the fit warns that it did not converge.
-    verbose : bool, default=False
-        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
-        values print every iteration.
+    verbose : bool or int, default=False
+        Whether to print the progress. True or 1 prints one line per second and how the fit ended,
+        larger values print every iteration.
     eps : float, default=2.22e-16
         Has no effect. Accepted for compatibility with scikit-learn.
 

@@ -26,7 +26,7 @@ from thetahat.models.kernel.parameters import in_memory
 
 @with_parameters
 class KernelModel(KernelMachine):
-    """A function of a kernel under any loss, with an automatic choice of the solver.
+    """A function of a kernel with any loss and an automatic choice of the solver.
 
     Formula: f̂, b̂ = argmin (Σ wᵢ ℓ(yᵢ, f(xᵢ) + b))/(Σ wᵢ) + α/2·‖f‖² over all functions
     f(x) = Σⱼ cⱼ k(x, xⱼ), with ‖f‖² = cᵀKc. The squared loss gives kernel ridge regression, the
@@ -100,8 +100,8 @@ class KernelModel(KernelMachine):
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
             Training rows; for a precomputed kernel, the matrix of shape (n, n). A `Source` (see
-            ``th.scan``) is read block by block and brings its own targets; it needs
-            ``n_components``, and up to 10,000 rows are loaded with "auto".
+            ``th.scan``) is read block by block and contains the targets; it needs ``n_components``,
+            and up to 10,000 rows are loaded with "auto".
         y : array-like of shape (n,)
             The targets, which must suit the loss: numbers, counts, or labels of any kind for a
             loss of classes.

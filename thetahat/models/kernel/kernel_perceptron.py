@@ -25,8 +25,8 @@ class KernelPerceptron(Classifier, NamedKernel):
     Formula: ŷ = sign f(x) with f(x) = Σ yᵢ k(xᵢ, x) over the mistakes made so far; after a mistake
     at row i, the term yᵢ k(xᵢ, ·) is added. This is the perceptron w ← w + y·φ(x) for the features
     φ of the kernel, but w is never formed. If the features separate the classes with margin ρ and
-    have norm at most R, it makes at most R²/ρ² mistakes. The rows are visited in their order, again
-    and again until a pass makes no mistake.
+    have norm at most R, it makes at most R²/ρ² mistakes. The rows are visited in their order,
+    repeatedly until a pass makes no mistake.
 
     Cost: O(n²d) time and one matrix of n² numbers, whose size is checked first, and O(n) for each
     mistake.

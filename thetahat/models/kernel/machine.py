@@ -52,23 +52,23 @@ STALLED_GAP = 1e-6
 
 
 class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
-    """A function f(x) = Σⱼ αⱼ k(x, xⱼ) + b under a loss, with the penalty α/2·‖f‖².
+    """A function f(x) = Σⱼ αⱼ k(x, xⱼ) + b with a loss, and the penalty α/2·‖f‖².
 
     Parameters
     ----------
     kernel : str or Kernel, default="rbf"
         The kernel (k): a value such as ``th.kernels.RBF(sigma=2.0)``, a sum or product of kernels,
         or a name: "rbf", "linear", "polynomial", "laplacian", "matern", "rational_quadratic",
-        "cosine". The name of a kernel of distances stands for one whose bandwidth is the root of
-        the total variance of the columns, ``th.kernels.bandwidth(X, "std")``. "precomputed" means
-        that X is a kernel matrix.
+        "cosine". The name of a kernel of distances means one whose bandwidth is the root of the
+        total variance of the columns, ``th.kernels.bandwidth(X, "std")``. "precomputed" means that
+        X is a kernel matrix.
     n_components : int, "auto" or None, default="auto"
         Number of training rows that are used as centres (Nyström's approximation). More centres are
         more accurate and cost more time and memory. None uses all rows, which is exact. "auto" uses
         all of up to 10,000 rows, and 1,500 centres for more rows; ``solution_.reason`` says which.
     centers : {"uniform", "kmeans++", "leverage"}, default="uniform"
         How the centres are drawn. "uniform" gives every row the same chance. "kmeans++" draws rows
-        far from each other, and "leverage" rows that the others do not explain: both represent
+        far from each other, and "leverage" prefers rows with a high leverage score: both represent
         small groups of rows that lie apart, and take a little longer.
     solver : str or Method, default="auto"
         The method that minimises the objective, as in `LinearModel`. "auto" chooses by the loss and

@@ -61,11 +61,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
     degree : float or None, default=None
         The degree of the "polynomial" kernel. None means 3.
     n_components : int, default=100
-        Number of centres, which is the number of features. More are more accurate and cost more.
+        Number of centres, which is the number of features. A larger number is more accurate and
+        takes longer.
     centers : {"uniform", "kmeans++", "leverage"}, default="uniform"
         How the centres are drawn. "uniform" gives every row the same chance, as in scikit-learn.
-        "kmeans++" draws rows far from each other, and "leverage" rows that the others do not
-        explain: both represent small groups of rows that lie apart, and take a little longer.
+        "kmeans++" draws rows far from each other, and "leverage" prefers rows with a high leverage
+        score: both represent small groups of rows that lie apart, and take a little longer.
     random_state : int, Generator or None, default=None
         Seed for drawing the centres. Pass an int for the same result on every call.
     n_jobs : int or None, default=None

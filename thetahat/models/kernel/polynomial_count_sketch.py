@@ -44,8 +44,8 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer)
         The constant term of the kernel (c₀). Positive values add products of fewer than `degree`
         columns. Must be ≥ 0.
     n_components : int, default=100
-        Number of features. More are more accurate and cost more. Ten times the number of columns
-        is a usual choice.
+        Number of features. A larger number is more accurate and takes longer. Ten times the number
+        of columns is a usual choice.
     random_state : int, Generator or None, default=None
         Seed for drawing the places and signs. Pass an int for the same result on every call.
 

@@ -33,7 +33,7 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
     gamma : float or "scale", default=1.0
         The factor γ of the kernel exp(−γ‖x − z‖²). "scale" means 1/(d·Var(X)) for d columns.
     n_components : int, default=100
-        Number of features. More are more accurate and cost more.
+        Number of features. A larger number is more accurate and takes longer.
     random_state : int, Generator or None, default=None
         Seed for drawing the features. Pass an int for the same result on every call.
 

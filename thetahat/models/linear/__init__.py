@@ -1,1 +1,1 @@
-"""Linear models: f(x) = xᵀβ + b under any loss and penalty."""
+"""Linear models: f(x) = xᵀβ + b with any loss and penalty."""

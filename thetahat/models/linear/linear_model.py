@@ -24,7 +24,7 @@ from thetahat.objective.predictor import LinearPredictor
 
 @with_parameters
 class LinearModel(LikelihoodInference, Linear, AnyLoss):
-    """A linear function under any loss and any penalty, with an automatic choice of the solver.
+    """A linear function with any loss and any penalty, and an automatic choice of the solver.
 
     Formula: β̂, b̂ = argmin (Σ wᵢ ℓ(yᵢ, zᵢ))/(Σ wᵢ) + R(β) with zᵢ = xᵢᵀβ + b. The squared loss gives
     least squares, the logistic loss logistic regression, the Poisson loss a regression for counts,
@@ -36,8 +36,8 @@ class LinearModel(LikelihoodInference, Linear, AnyLoss):
     for two classes; softmax cross-entropy and the multi-class hinges are for any number. With any
     other loss the model is a regressor, and `score` is R².
 
-    Cost: that of the solver: O(n d²) per Newton step and O(n d) per gradient step, in memory or out
-    of core.
+    Cost: that of the solver: O(n d²) per Newton step and O(n d) per gradient step, in memory or
+    block by block.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class LinearModel(LikelihoodInference, Linear, AnyLoss):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearModel:
-        """Fit to rows in memory (X, y) or to a source that brings its own targets.
+        """Fit to rows in memory (X, y) or to a source that contains the targets.
 
         Parameters
         ----------

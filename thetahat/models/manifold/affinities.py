@@ -34,8 +34,9 @@ def neighbour_affinity(X: Matrix, k: int, gamma: float | None, given: bool, who:
     n = X.shape[0]
     if k > n:
         raise ParameterError(
-            f"{who}: n_neighbors={k} must be at most the number of rows, because each row counts "
-            f"as its own first neighbour, but n_samples = {n}. Use fewer neighbours or more rows."
+            f"{who}: n_neighbors={k} must be at most the number of rows, because each row is "
+            f"counted as its first neighbour, but n_samples = {n}. Use fewer neighbours or more "
+            "rows."
         )
     metric = "precomputed" if given else "minkowski"
     search = NearestNeighbors(n_neighbors=k, metric=metric).fit(X)

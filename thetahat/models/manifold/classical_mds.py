@@ -14,13 +14,13 @@ from thetahat.models.manifold.dissimilarities import DissimilarityEmbedding, uni
 
 @with_parameters
 class ClassicalMDS(DissimilarityEmbedding):
-    """Metric (classical) multidimensional scaling: points whose distances are the given ones.
+    """Classical multidimensional scaling: points whose distances approximate the given ones.
 
     Formula: with A_ij = −d_ij²/2 and K = (I − 11ᵀ/n)A(I − 11ᵀ/n) = VΛVᵀ, the points are
     z_i = (√λ_1·v_1i, …, √λ_k·v_ki) with the k largest eigenvalues. For Euclidean distances K holds
     the scalar products of centred rows, so that the points are the principal components, and all
     distances are kept if k is large enough. Other dissimilarities have negative eigenvalues, which
-    no points can express; use `MDS` for these.
+    no set of points can reproduce; use `MDS` for these.
 
     Cost: O(n²d) for the distances and O(n²) per Lanczos iteration, or O(n³) for many components;
     three matrices of n² numbers, whose size is checked first.
@@ -77,7 +77,7 @@ class ClassicalMDS(DissimilarityEmbedding):
                 f"ClassicalMDS: {negative} of the {self.n_components} largest eigenvalues "
                 f"{'is' if negative == 1 else 'are'} negative, because the dissimilarities are not "
                 "distances of points. These columns of the embedding are 0. Use fewer components, "
-                "or MDS, which needs no distances."
+                "or use MDS, which accepts any dissimilarities."
             )
         self.eigenvalues_, self.embedding_ = values, points
         return self

@@ -84,7 +84,7 @@ class GraphModel(Estimator):
 
     @property
     def _affinity_name(self) -> str:
-        """The name of the affinity; empty if it is none."""
+        """The name of the affinity; empty if it has none."""
         return self.affinity if isinstance(self.affinity, str) else ""
 
     @abstractmethod
@@ -97,7 +97,7 @@ class GraphModel(Estimator):
 
     @abstractmethod
     def _similarities(self, X: Matrix) -> Matrix:
-        """The weights of all pairs of rows, for an affinity that is no graph of neighbours."""
+        """The weights of all pairs of rows, for an affinity that is not a graph of neighbours."""
 
     def _edges(self, X: Any) -> tuple[InMemory, Matrix]:
         """Read the rows, and find their edge weights; sets ``affinity_matrix_``."""

@@ -136,8 +136,8 @@ class LocallyLinearEmbedding(NeighborEmbedding):
         self._require_method(source.n_features)
         if not np.ptp(source.X, axis=0).any():
             raise DataError(
-                f"LocallyLinearEmbedding: all {n} rows of X are equal, so that neighbours have no "
-                "positions to keep. Give rows that differ."
+                f"LocallyLinearEmbedding: all {n} rows of X are equal, so that there is no local "
+                "structure to preserve. Give rows that differ."
             )
         require_memory(
             6 * 8 * n * (k + 1) ** 2, f"LocallyLinearEmbedding: {n} matrices of {k} neighbours",

@@ -95,7 +95,7 @@ class MDS(Watched, DissimilarityEmbedding):
     Attributes
     ----------
     stress_ : float
-        The stress of the embedding, normalised if `normalized_stress` says so.
+        The stress of the embedding, normalised according to `normalized_stress`.
     n_iter_ : int
         Number of iterations of the best start.
     restarts_ : array of shape (n_starts,)

@@ -30,11 +30,11 @@ class SpectralEmbedding(GraphModel):
 
     D⁻¹W holds the probabilities of one step of a random walk along the edges. After s steps,
     column t is multiplied by (1 − λ_t)^s (`diffusion_steps`), and with all columns the squared
-    distance of two rows is the diffusion distance Σ_j (P^s_ij − P^s_kj)²/d_j with P = D⁻¹W. Columns
-    with small λ are what is left after many steps.
+    distance of two rows is the diffusion distance Σ_j (P^s_ij − P^s_kj)²/d_j with P = D⁻¹W. After
+    many steps only columns with small λ are large.
 
-    Cost: that of the neighbour search and of one sparse factor; O(n²d) and O(n³) for kernels of all
-    pairs, whose memory is checked first.
+    Cost: that of the neighbour search and of one sparse factorisation; O(n²d) and O(n³) for kernels
+    of all pairs, whose memory is checked first.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class SpectralEmbedding(GraphModel):
         The factor γ of the Gaussian weights. Larger values join near rows only. None means 1/d for
         d columns. Must be positive.
     n_neighbors : int or None, default=None
-        Number of nearest rows of every row, which counts as its own first neighbour. More
-        neighbours give a smoother embedding and a graph that is less likely to fall apart. None
-        means a tenth of the rows.
+        Number of neighbours of each row. The row itself is counted as the first. More neighbours
+        give a smoother embedding and a graph that is less likely to be disconnected. None means a
+        tenth of the rows.
     diffusion_steps : int, default=0
         Number of steps of the random walk (s). More steps shrink columns with large eigenvalues,
         so that distances show coarse structure only. 0 leaves the eigenvectors as they are.
@@ -104,7 +104,8 @@ class SpectralEmbedding(GraphModel):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Training rows, or edge weights or distances of shape (n, n) if `affinity` says so.
+            Training rows, or edge weights or distances of shape (n, n) for the precomputed
+            affinities.
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
 
@@ -122,7 +123,7 @@ class SpectralEmbedding(GraphModel):
             warn(
                 "SpectralEmbedding: Graph is not fully connected, spectral embedding may not work "
                 f"as expected. It has {found.n_connected} components, and the first "
-                f"{found.n_connected - 1} columns say only which component a row belongs to. Use "
+                f"{found.n_connected - 1} columns show only which component a row belongs to. Use "
                 "more neighbours or a smaller gamma, or embed each component on its own."
             )
         self.eigenvalues_ = found.values[1:]
@@ -138,7 +139,8 @@ class SpectralEmbedding(GraphModel):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Training rows, or edge weights or distances of shape (n, n) if `affinity` says so.
+            Training rows, or edge weights or distances of shape (n, n) for the precomputed
+            affinities.
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
 

@@ -54,8 +54,8 @@ class BayesianGaussianMixture(MixtureModel):
     ----------
     weight_concentration_prior_type : {"dirichlet_process", "dirichlet_distribution"}, \
 default="dirichlet_process"
-        Prior of the weights. "dirichlet_process" breaks the weights from a stick, so that the first
-        components are preferred. "dirichlet_distribution" treats all components alike.
+        Prior of the weights. "dirichlet_process" uses the stick-breaking construction, which
+        prefers the first components. "dirichlet_distribution" treats all components alike.
     weight_concentration_prior : float or None, default=None
         Concentration of the prior of the weights (γ₀). Smaller values leave more components unused.
         None means 1/k. Must be positive.
@@ -247,7 +247,7 @@ default="dirichlet_process"
         same = (found.prior.kind, found.prior.process) == (prior.kind, prior.process)
         if found.components.means.shape != shape or not same:
             raise ParameterError(
-                f"{type(self).__name__}: warm_start=True goes on from the last fit, whose means "
+                f"{type(self).__name__}: warm_start=True continues the last fit, whose means "
                 f"have the shape {found.components.means.shape}, with covariances of the kind "
                 f"{found.prior.kind!r}, but n_components, the columns, covariance_type and "
                 f"weight_concentration_prior_type now need {shape} and {prior.kind!r}. Set "

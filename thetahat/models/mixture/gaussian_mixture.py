@@ -238,7 +238,7 @@ class GaussianMixture(MixtureModel):
         shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
         if self.means_.shape != (k, d) or self.precisions_cholesky_.shape != shape:
             raise ParameterError(
-                f"{type(self).__name__}: warm_start=True goes on from the last fit, whose means "
+                f"{type(self).__name__}: warm_start=True continues the last fit, whose means "
                 f"and precisions have the shapes {self.means_.shape} and "
                 f"{self.precisions_cholesky_.shape}, but n_components={k}, covariance_type="
                 f"{kind!r} and {d} columns need {(k, d)} and {shape}. Set warm_start=False."

@@ -25,7 +25,7 @@ from thetahat.models.mixture.components import (
 
 
 class MixtureDensity(DensityModel):
-    """What a fitted Gaussian mixture says of rows; a subclass defines `fit`."""
+    """Predictions of a fitted Gaussian mixture; a subclass defines `fit`."""
 
     covariance_type: str
     random_state: Any

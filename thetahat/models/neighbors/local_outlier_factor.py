@@ -36,8 +36,8 @@ def _for_new_rows(method: str) -> Any:
     def check(model: LocalOutlierFactor) -> bool:
         if not model.novelty:
             raise AttributeError(
-                f"{method} is not available when novelty=False. Use novelty=True to judge new "
-                "rows; fit_predict and negative_outlier_factor_ judge the training rows."
+                f"{method} is not available when novelty=False. Use novelty=True to score new "
+                "rows; fit_predict and negative_outlier_factor_ score the training rows."
             )
         return True
 
@@ -67,9 +67,9 @@ class LocalOutlierFactor(OutlierDetector, KNearest):
         Share of the training rows that are outliers, more than 0 and at most 0.5. With "auto", a
         row is an outlier if its factor is more than 1.5.
     novelty : bool, default=False
-        Whether new rows are judged. If False, `fit_predict` finds outliers among the training
-        rows. If True, `predict`, `decision_function` and `score_samples` judge rows that were not
-        used in `fit`; a training row among them would count as its own neighbour.
+        Whether new rows are scored. If False, `fit_predict` finds outliers among the training rows.
+        If True, `predict`, `decision_function` and `score_samples` score rows that were not used in
+        `fit`; a training row among them would be counted as its own neighbour.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ class LocalOutlierFactor(OutlierDetector, KNearest):
         Parameters
         ----------
         X : array-like, sparse or table of shape (m, d)
-            Rows to judge, with the same columns as in `fit`. They should not be training rows.
+            Rows to score, with the same columns as in `fit`. They should not be training rows.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class LocalOutlierFactor(OutlierDetector, KNearest):
         Parameters
         ----------
         X : array-like, sparse or table of shape (m, d)
-            Rows to judge, with the same columns as in `fit`. They should not be training rows.
+            Rows to score, with the same columns as in `fit`. They should not be training rows.
 
         Returns
         -------
@@ -234,7 +234,7 @@ class LocalOutlierFactor(OutlierDetector, KNearest):
         Parameters
         ----------
         X : array-like, sparse or table of shape (m, d)
-            Rows to judge, with the same columns as in `fit`. They should not be training rows.
+            Rows to score, with the same columns as in `fit`. They should not be training rows.
 
         Returns
         -------

@@ -112,7 +112,7 @@ class Checkpoint:
                 raise ValueError("its weights are not those of this network")
         except (KeyError, TypeError, ValueError) as failure:
             raise DataError(
-                f"{self.who}: checkpoint={str(self.path)!r} is no snapshot of a network "
+                f"{self.who}: checkpoint={str(self.path)!r} is not a snapshot of a network "
                 f"({failure}). Delete the file, or use another path."
             ) from failure
         return training, facts["start"]

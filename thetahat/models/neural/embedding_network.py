@@ -38,18 +38,18 @@ PAIRS_FOR_UNIT = 1000
 
 @with_parameters
 class EmbeddingNetwork(PartlyLabelled, MLPClassifier):
-    """A deep network whose layers keep near rows near, labelled or not (Weston).
+    """A deep network trained so that similar rows have similar layer outputs (Weston).
 
     Formula: Ŵ, b̂ = argmin (Σ wᵢ ℓ(yᵢ, f(xᵢ)))/(Σ wᵢ) over the labelled rows + α/(2n)·Σ_l ‖W_l‖²
     + Σ_l λ_l·(mean over pairs (j, k) of r(z_j − z_k)), where z are the outputs of layer l. The
-    pairs are neighbours in a graph of all rows, and as many random pairs, drawn anew in each step.
+    pairs are neighbours in a graph of all rows, and as many random pairs, drawn again in each step.
     ``pair_loss="margin"`` has r(Δ) = ‖Δ‖² for neighbours and (m − ‖Δ‖)₊² for random pairs;
     ``pair_loss="scaling"`` has r(Δ) = (‖Δ‖² − d_jk)² with the squared distance d_jk of the inputs,
     in units of its mean over random pairs (multidimensional scaling). Rows without a label have the
-    label −1; they have no loss, but their pairs show which regions belong together.
+    label −1; they have no loss, but their pairs connect nearby rows.
 
-    Few labels give the inner layers of a deep network little to learn from; the penalty of pairs
-    gives every layer a task of its own. The objective is not convex: a fit finds a local minimum
+    Few labels give the inner layers of a deep network a weak training signal; the penalty of pairs
+    adds a training signal for every layer. The objective is not convex: a fit finds a local minimum
     that depends on the initial weights.
 
     Cost: one search for the neighbours of all rows; O((b + 4 n_pairs) p) per step for b rows of a
@@ -87,7 +87,7 @@ class EmbeddingNetwork(PartlyLabelled, MLPClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The labels in sorted order, without the mark −1.
+        The labels in sorted order, without the value −1 (unlabelled).
     transduction_ : array of shape (n,)
         The labels of the training rows: as given, or as predicted for rows without a label.
     n_edges_ : int

@@ -1,4 +1,4 @@
-"""The multilayer perceptron for classes: one output per class under a loss of classes."""
+"""The multilayer perceptron for classes: one output per class with a loss of classes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _has_probabilities(model: MLPClassifier) -> bool:
 
 @with_parameters
 class MLPClassifier(Classifier, TrainedNetwork):
-    """A multilayer perceptron that predicts classes, under any loss of classes.
+    """A multilayer perceptron that predicts classes, with any loss of classes.
 
     Formula: scores f(x) = W_Lᵀx_L + b_L with x_0 = x and x_{l+1} = σ(W_lᵀx_l + b_l), fitted by
     Ŵ, b̂ = argmin (Σ wᵢ ℓ(yᵢ, f(xᵢ)))/(Σ wᵢ) + α/(2n)·Σ_l ‖W_l‖². With the log loss, two classes

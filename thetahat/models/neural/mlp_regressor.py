@@ -1,4 +1,4 @@
-"""The multilayer perceptron for numbers: f(x) = W_Lᵀσ(… σ(W₀ᵀx + b₀) …) + b_L under any loss."""
+"""The multilayer perceptron for numbers: f(x) = W_Lᵀσ(… σ(W₀ᵀx + b₀) …) + b_L with any loss."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from thetahat.models.neural.trained_network import TrainedNetwork, takes_batches
 
 @with_parameters
 class MLPRegressor(RegressorMixin, TrainedNetwork, LossOfNumbers):
-    """A multilayer perceptron that predicts numbers, under any loss.
+    """A multilayer perceptron that predicts numbers, with any loss.
 
     Formula: f(x) = W_Lᵀx_L + b_L with x_0 = x and x_{l+1} = σ(W_lᵀx_l + b_l), fitted by
     Ŵ, b̂ = argmin (Σ wᵢ ℓ(yᵢ, f(xᵢ)))/(Σ wᵢ) + α/(2n)·Σ_l ‖W_l‖². The gradient is computed by

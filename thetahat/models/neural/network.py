@@ -27,9 +27,9 @@ from thetahat.objective.network.predictor import NetworkPredictor, Pass
 class Network:
     """A network: a chain of layers with their parameters, as a function of rows.
 
-    Formula: f(x) = (f_L ∘ … ∘ f_1)(x), for dense layers f_l(x) = σ(W_lᵀx + b_l). A network is a
-    frozen value: it is composed, evaluated, differentiated and drawn, and `MLPRegressor` and
-    `MLPClassifier` train one. Cost: O(n p) for n rows and p weights.
+    Formula: f(x) = (f_L ∘ … ∘ f_1)(x), for dense layers f_l(x) = σ(W_lᵀx + b_l). A network is
+    immutable. It can be evaluated, differentiated and plotted; `MLPRegressor` and `MLPClassifier`
+    train one. Cost: O(n p) for n rows and p weights.
 
     Parameters
     ----------

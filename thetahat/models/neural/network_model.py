@@ -29,7 +29,7 @@ from thetahat.objective.network.predictor import NetworkPredictor
 
 @dataclass(frozen=True)
 class Head:
-    """The loss on top of a network, and the outputs that it needs."""
+    """The loss of a network, and the outputs that it needs."""
 
     loss: Subdifferentiable
     n_outputs: int
@@ -38,7 +38,7 @@ class Head:
 
 
 class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator):
-    """A network of layers under a loss.
+    """A network of layers with a loss.
 
     Attributes
     ----------

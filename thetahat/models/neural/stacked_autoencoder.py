@@ -168,7 +168,7 @@ class _Level(AutoencoderModel):
         return self.output_activation
 
     def _warn_unless_converged(self) -> None:
-        """Say nothing: the fine-tuning goes on from these weights."""
+        """No warning: the fine-tuning continues from these weights."""
 
 
 def _without_target(block: Block) -> Block:

@@ -42,7 +42,7 @@ def from_torch(
         because the link belongs to the loss of the model.
     model : MLPClassifier, MLPRegressor or None, default=None
         A model whose parameters, apart from the layers, the result has. The result is a fitted
-        model, which can predict, be saved, and go on with `partial_fit`. None gives a `Network`.
+        model, which can predict, be saved, and continue with `partial_fit`. None gives a `Network`.
     classes : array-like of shape (n_classes,), optional
         The labels of the outputs, in their order. Required if `model` is an `MLPClassifier`. Two
         classes need one output with the log loss, and two with ``loss="softmax_cross_entropy"``.

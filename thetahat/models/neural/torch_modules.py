@@ -155,7 +155,7 @@ def _norm(part: Any) -> BatchNorm:
     if part.momentum is None or part.running_mean is None:
         raise CapabilityError(
             "from_torch: a BatchNorm1d without momentum or without running means has no "
-            "counterpart here. Use momentum=0.1 and track_running_stats=True."
+            "equivalent in th.neural. Use momentum=0.1 and track_running_stats=True."
         )
     return BatchNorm(1 - float(part.momentum), float(part.eps))
 
@@ -182,5 +182,6 @@ def _function(part: Any, torch: Any) -> Function:
     if type(part) is nn.Softmax and part.dim in (1, -1):
         return Softmax()
     raise CapabilityError(
-        f"from_torch: {part!r} has no counterpart here. A Sequential of {KNOWN} can be converted."
+        f"from_torch: {part!r} has no equivalent in th.neural. A Sequential of {KNOWN} can be "
+        "converted."
     )

@@ -57,7 +57,7 @@ OUTPUTS = {
 
 
 def takes_batches(model: TrainedNetwork) -> bool:
-    """Whether the solver can go on with further rows."""
+    """Whether the solver can continue with further rows."""
     if model.solver == "lbfgs":
         raise AttributeError(
             "partial_fit is only available for stochastic optimizers. lbfgs is not stochastic."
@@ -66,7 +66,7 @@ def takes_batches(model: TrainedNetwork) -> bool:
 
 
 class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
-    """A network of dense layers under a loss, trained by gradients.
+    """A network of dense layers with a loss, trained by gradients.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
                     tolerance=self.tol or 0.0,
                     max_steps=steps,
                     watch=watch,
-                    reason="all rows in each iteration, asked for",
+                    reason="all rows in each iteration, requested",
                 )
         except KeyboardInterrupt as interrupt:
             if hasattr(interrupt, "solution"):

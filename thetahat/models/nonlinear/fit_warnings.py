@@ -1,4 +1,4 @@
-"""Warnings about doubtful non-linear fits.
+"""Warnings about unreliable non-linear fits.
 
 A solver only finds a point from which no step decreases the objective. Three signs show that this
 may not be a good fit: the residuals are not orthogonal to the tangent; some parameters have no
@@ -26,18 +26,18 @@ CONSTANT_ROUNDING = 1e-10
 
 
 def warn_of_poor_fit(fit: CurveFit, solution: Solution, evidence: CurveEvidence) -> None:
-    """Warn once about a doubtful fit.
+    """Warn once about an unreliable fit.
 
     The estimator has already warned about runs that were stopped early.
     """
     if not (solution.outcome.success or solution.outcome is Outcome.STALLED):
         return
     grave = [*_stuck(solution), *_worse_than_a_constant(fit, solution)]
-    doubts = grave + _undetermined(evidence, fit.curve.names)
-    if doubts:
+    problems = grave + _undetermined(evidence, fit.curve.names)
+    if problems:
         warn(
-            f"NonlinearRegression: {'; '.join(doubts)}. Try another start, restarts=10, or bounds "
-            "that keep the parameters in a plausible range.",
+            f"NonlinearRegression: {'; '.join(problems)}. Try another start, restarts=10, or "
+            "bounds that keep the parameters in a plausible range.",
             ConvergenceWarning if grave else IllConditionedWarning,
         )
 

@@ -67,7 +67,8 @@ class Disjunction(BooleanLearner):
     """Online learner of disjunctions of variables and negated variables, with a mistake bound.
 
     Formula: `MonotoneDisjunction` over the 2n literals x₁, …, x_n, ¬x₁, …, ¬x_n. The first mistake
-    removes exactly n of them, each further one at least one: at most n + 1 mistakes.
+    removes exactly n of them, and each further mistake at least one, so that there are at most n +
+    1 mistakes.
 
     Cost: O(n_variables) per row. Memory: as `MonotoneDisjunction` of 2·n_variables variables.
 

@@ -216,9 +216,9 @@ class Hedge:
             if earlier is None:
                 n = self.expert_losses_.size
                 earlier = np.zeros(n), np.full(n, np.log(n))
-            lost, doubts = self.expert_losses_ - earlier[0], earlier[1]
+            lost, neg_log_priors = self.expert_losses_ - earlier[0], earlier[1]
             best.append(float(lost.min()))
-            bounds.append(self._bound(lost, doubts))
+            bounds.append(self._bound(lost, neg_log_priors))
         if not own:
             raise DataError("Hedge: losses is empty. Pass the losses of at least one round.")
         first = len(own) == self.n_rounds_
@@ -249,9 +249,9 @@ class Hedge:
         log_n = np.log(self.expert_losses_.size)
         return float(self.expert_losses_.min() + np.sqrt(2 * self.rounds * log_n) + log_n)
 
-    def _bound(self, lost: Array, doubts: Array) -> float:
+    def _bound(self, lost: Array, neg_log_priors: Array) -> float:
         """The smallest (L_i ln(1/β) + ln(1/p_i))/(1 − β) over the experts."""
-        return float((lost * -np.log(self.beta_) + doubts).min() / (1 - self.beta_))
+        return float((lost * -np.log(self.beta_) + neg_log_priors).min() / (1 - self.beta_))
 
     def _state(self) -> tuple[Array, Array] | None:
         """Losses of the experts and ln(1/p_i) so far; None before the first round."""

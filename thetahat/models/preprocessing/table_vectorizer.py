@@ -133,8 +133,8 @@ class TableVectorizer(TransformerMixin, Estimator):
             "encoders_ must be a list of encoders",
         )
         known = {str(name) for name in names}
-        strangers = [each.name for each in self.encoders_ if each.name not in known]
-        check_rule(self, not strangers, f"there is no column {strangers[:1]}")
+        unknown = [each.name for each in self.encoders_ if each.name not in known]
+        check_rule(self, not unknown, f"there is no column {unknown[:1]}")
 
     def fit(self, X: Any, y: Any = None) -> TableVectorizer:
         """Determine the encoding of each column. Cost: O(n d), and O(n) words for text.
@@ -240,7 +240,7 @@ class TableVectorizer(TransformerMixin, Estimator):
         """The columns by name, compared with those of `fit` unless `reset`."""
         if isinstance(X, Source):
             raise CapabilityError(
-                "TableVectorizer needs its rows in memory, but this source reads them in blocks. "
+                "TableVectorizer needs its rows in memory, but these are read block by block. "
                 "Load the data first, for example with polars.read_csv(path)."
             )
         if is_sparse(X):

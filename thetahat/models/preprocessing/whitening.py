@@ -35,8 +35,8 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
     Cholesky factor Σ = MMᵀ, or W = Σ^{-1/2}, the symmetric root, which changes the data least. In
     both cases ‖z‖ is the Mahalanobis distance of x.
 
-    Cost: O(n d²) time and O(d²) memory besides the data, also out of core. Nearly dependent columns
-    need a second pass (Householder QR), which keeps the accuracy.
+    Cost: O(n d²) time and O(d²) memory besides the data, also block by block. Nearly dependent
+    columns need a second pass (Householder QR), which keeps the accuracy.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class AxisParallelRectangle(TwoClassLearner):
     concept is a box, then for m ≥ (2d/ε)·log(2d/δ) rows the true error is at most ε with
     probability 1 − δ (``th.theory.rectangle_sample_size``).
 
-    Cost: O(n d) in one pass, in memory or out of core.
+    Cost: O(n d) in one pass, in memory or block by block.
 
     Attributes
     ----------

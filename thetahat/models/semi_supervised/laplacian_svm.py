@@ -38,15 +38,16 @@ class LaplacianSVM(PartlyLabelledMachine):
     rows with their nearest neighbours. The last term is fᵀLf with the Laplacian L of the graph.
     With ``normalised=True`` it is γ/2·(Σᵢⱼ Wᵢⱼ (f(xᵢ)/√dᵢ − f(xⱼ)/√dⱼ)²)/n, with the degrees
     dᵢ = Σⱼ Wᵢⱼ and the number of rows n.
-    Rows without a label have the label −1; they have no loss, but they show which regions belong
-    together. The function is also defined for new rows.
+    Rows without a label have the label −1; they have no loss, but the graph connects them with
+    nearby rows. The function is also defined for new rows.
 
     The hinge loss gives the Laplacian support vector machine, the squared loss of labels ±1
     Laplacian regularised least squares, and every other loss of classes works as well. The problem
     is that of `KernelModel` with other features, solved by the same methods.
 
     Cost: O(n³) time and three matrices of n² numbers, whose size is checked first; with m centres
-    (``n_components``) O(n m²) time and n·m numbers. The search for neighbours comes on top.
+    (``n_components``) O(n m²) time and n·m numbers. The search for neighbours takes additional
+    time.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class PartlyLabelledMachine(Classifier, KernelMachine, PartlyLabelled):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The labels in sorted order, without the mark −1.
+        The labels in sorted order, without the value −1 (unlabelled).
     transduction_ : array of shape (n,)
         The labels of the training rows: as given, or as predicted for rows without a label.
     """
@@ -101,8 +101,8 @@ class PartlyLabelledMachine(Classifier, KernelMachine, PartlyLabelled):
         loss = named_loss(self.loss)
         if loss.targets not in OF_CLASSES and not isinstance(loss, Squared):
             raise ParameterError(
-                f"{type(self).__name__}: loss={self.loss!r} is a loss of numbers, but labels are "
-                'learned here. Use "hinge", "logistic", "squared" or another loss of classes.'
+                f"{type(self).__name__}: loss={self.loss!r} is a loss of numbers, but the model "
+                'learns labels. Use "hinge", "logistic", "squared" or another loss of classes.'
             )
         return loss
 

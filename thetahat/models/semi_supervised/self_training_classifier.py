@@ -73,7 +73,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
     max_iter : int or None, default=10
         Maximum number of iterations. None iterates until no more labels are accepted.
     verbose : bool or int, default=False
-        If True or 1 or more, print the number of labels that each iteration adds.
+        If True or a positive number, print the number of labels that each iteration adds.
 
     Attributes
     ----------

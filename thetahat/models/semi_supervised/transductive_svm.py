@@ -38,7 +38,7 @@ from thetahat.objective.stopping import tolerance_for
 
 @with_parameters
 class TransductiveSVM(PartlyLabelledMachine):
-    """Support vector machine that labels its unlabelled rows so that the margin avoids them.
+    """Support vector machine that labels unlabelled rows so that few lie inside the margin.
 
     Formula: f̂, b̂, û = argmin (Σ wᵢ ℓ(yᵢ, f(xᵢ) + b))/(Σ wᵢ) over the labelled rows
     + γ·(Σ wⱼ ℓ(uⱼ, f(xⱼ) + b))/(Σ wⱼ) over the unlabelled rows + α/2·‖f‖², where the labels
@@ -50,7 +50,7 @@ class TransductiveSVM(PartlyLabelledMachine):
     the objective. The weight γ starts small and is doubled until it is reached, because many local
     minima appear with it. The result is a local minimum, as ``solution_.outcome`` says: another
     ``alpha``, kernel or number of stages may give a better one. This helps if the classes are
-    separated by regions with few rows, and can harm otherwise.
+    separated by regions with few rows, and can make predictions worse otherwise.
 
     Cost: one fit of a kernel machine per round, O(n³) time, or O(n m²) with m centres
     (``n_components``), and n·m numbers for the features.
@@ -203,7 +203,7 @@ class TransductiveSVM(PartlyLabelledMachine):
         found = minimise(
             risk,
             method,
-            start if isinstance(self.loss_, Smooth) else None,  # dual variables start anew
+            start if isinstance(self.loss_, Smooth) else None,  # dual variables have no warm start
             tolerance=tolerance_for(risk, method, self.tol),
             max_steps=self.max_iter,
             reason=reason,
@@ -314,7 +314,7 @@ class _Problem:
         weight = self.weight[order]
         ends = np.cumsum(weight)
         part = np.clip(self.share * ends[-1] - (ends - weight), 0.0, weight)
-        # A part that only rounding errors leave is no part.
+        # A part that consists of rounding errors only is ignored.
         rounding = 1e-9 * weight.max()
         part = np.where(part < rounding, 0.0, np.where(weight - part < rounding, weight, part))
         found = np.empty_like(part)

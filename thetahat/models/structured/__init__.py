@@ -1,1 +1,1 @@
-"""Models of outputs with parts: sequences of labels and the like."""
+"""Models of structured outputs, such as sequences of labels."""

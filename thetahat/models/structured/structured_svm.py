@@ -39,7 +39,7 @@ from thetahat.objective.structured_risk import RandomFieldRisk, StructuredHingeR
 
 @with_parameters
 class StructuredSVM(WatchedSolver, Classifier):
-    """Support vector machine for outputs with parts, such as sequences of labels.
+    """Support vector machine for structured outputs, such as sequences of labels.
 
     Formula: ŷ(x) = argmax_y w·φ(x, y) with joint features φ of input and output, and
     ŵ = argmin (Σ wᵢ ℓᵢ)/(Σ wᵢ) + α/2·‖w‖². The loss of an example is the structured hinge
@@ -60,7 +60,8 @@ class StructuredSVM(WatchedSolver, Classifier):
     structure : {"multiclass", "chain"} or Structure, default="multiclass"
         The outputs. "multiclass": X has one row and y one label for each example. "chain": X is a
         list of arrays of shape (length, d), and y a list of sequences of labels. A value of a class
-        derived from ``th.structures.Structure``: X and y are lists of anything that it understands.
+        derived from ``th.structures.Structure``: X and y are lists of objects that its methods
+        accept.
     alpha : float, default=0.01
         Strength of the penalty, alpha/2·‖w‖², which is added to the mean loss. Larger values give
         smaller weights. Must be positive.

@@ -174,8 +174,8 @@ class TreeLearner(Estimator):
     def _in_memory(self, source: Source) -> InMemory:
         if not isinstance(source, InMemory):
             raise CapabilityError(
-                f"{type(self).__name__} needs its rows in memory, but this source reads them in "
-                "blocks. Load them with X, y, sample_weight = source.arrays(), or "
+                f"{type(self).__name__} needs its rows in memory, but these are read block by "
+                "block. Load them with X, y, sample_weight = source.arrays(), or "
                 f"{self._instead_of_blocks}."
             )
         return source

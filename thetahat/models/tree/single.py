@@ -53,7 +53,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
     """
 
     _multi_output = True
-    # Options for speed are no metadata to be routed.
+    # Options for speed are not metadata to be routed.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"check_input": UNUSED}
     __metadata_request__predict: ClassVar[dict[str, str]] = {"check_input": UNUSED}
     _keeps_sparse = True

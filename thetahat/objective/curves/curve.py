@@ -139,7 +139,7 @@ class Curve:
             self._require_agreement(X, theta)
             chosen, reason = (self, "your Jacobian, which agrees with finite differences")
         elif self.derivative == "finite-differences":
-            chosen, reason = self, "Jacobian by central differences, as asked"
+            chosen, reason = self, "Jacobian by central differences, requested"
         else:
             chosen = replace(self, derivative="autodiff")
             reason = "Jacobian by automatic differentiation"

@@ -29,10 +29,10 @@ def cg_is_compiled(risk: Any) -> str | None:
     if not isinstance(risk.penalty, L2) or not risk.penalty.alpha > 0:
         return f"an L2 penalty with alpha > 0; {risk.penalty!r} is not one"
     if not isinstance(loss, Curved) or not loss.convex or compiled(loss) is None:
-        return f"a convex curved loss that the kernel knows; {type(loss).__name__} is none"
+        return f"a convex curved loss with a compiled kernel; {type(loss).__name__} is not one"
     if loss.linear_in_parts:
         return f"curvature wherever the loss has a slope; {type(loss).__name__} is linear in parts"
-    return None if risk.total_weight > 0 else "a row that counts"
+    return None if risk.total_weight > 0 else "a row of positive weight"
 
 
 def compiled_newton_cg(risk: Any, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:

@@ -15,7 +15,7 @@ from thetahat.objective.stochastic.steps import Steps, Walk, take
 def epoch_is_compiled(risk: Any) -> str | None:
     """A condition for `requires`: the kernel has the risk's loss and penalty."""
     if compiled(risk.loss) is None:
-        return f"a loss that the compiled steps know; {type(risk.loss).__name__} is none"
+        return f"a loss with compiled steps; {type(risk.loss).__name__} has none"
     return None
 
 

@@ -41,10 +41,10 @@ def l1_newton_is_compiled(risk: Any) -> str | None:
         return f"an L1 or elastic net penalty; {type(penalty).__name__} is another"
     loss = risk.loss
     if not isinstance(loss, Curved) or not loss.convex or compiled(loss) is None:
-        return f"a convex curved loss that the kernel knows; {type(loss).__name__} is none"
+        return f"a convex curved loss with a compiled kernel; {type(loss).__name__} is not one"
     if loss.linear_in_parts:
         return f"curvature wherever the loss has a slope; {type(loss).__name__} is linear in parts"
-    return None if risk.total_weight > 0 else "a row that counts"
+    return None if risk.total_weight > 0 else "a row of positive weight"
 
 
 def compiled_l1_newton(risk: Any, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:

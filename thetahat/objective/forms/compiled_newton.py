@@ -30,8 +30,8 @@ def newton_is_compiled(risk: Any) -> str | None:
     if predictor.n_outputs or predictor.n_parameters > FEW or not in_rows(source.X):
         return f"dense rows with at most {FEW} parameters of one output"
     if not isinstance(risk.loss, Curved) or compiled(risk.loss) is None:
-        return f"a curved loss that the kernel knows; {type(risk.loss).__name__} is none"
-    return None if risk.total_weight > 0 else "a row that counts"
+        return f"a curved loss with a compiled kernel; {type(risk.loss).__name__} is not one"
+    return None if risk.total_weight > 0 else "a row of positive weight"
 
 
 def compiled_newton(risk: Any, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:

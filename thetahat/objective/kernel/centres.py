@@ -7,7 +7,7 @@ draws miss them, and two other rules find them:
   centres before it, in the feature space of the kernel: k(x, x) + k(z, z) − 2k(x, z).
 - "leverage" draws rows in proportion to their ridge leverage scores for the penalty 1/m, which are
   estimated from a uniform draw J: ℓ(x) ∝ k(x, x) − k_J(x)ᵀ(K_JJ + κI)⁻¹k_J(x), with κ the mean of
-  k(x, x) over J. Rows that the others do not explain have large scores.
+  k(x, x) over J. Rows that are far from the span of the others have large scores.
 
 Both look at a random sample of `ROWS_PER_CENTRE` rows for each centre, and at least `FEWEST_ROWS`.
 """

@@ -262,7 +262,7 @@ class _Run:
             self.beta[self.active], self.gradient[self.active] = beta, gradient
 
     def restore(self) -> None:
-        """Bring all variables back; the derivatives of those left out are computed anew."""
+        """Bring all variables back; the derivatives of those left out are computed again."""
         self._store()
         left_out = np.ones(len(self.beta), dtype=bool)
         left_out[self.active] = False

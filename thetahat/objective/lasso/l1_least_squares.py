@@ -2,7 +2,7 @@
 
     F(β, b) = (Σ wᵢ (yᵢ − xᵢᵀβ − b)²)/(2 Σ wᵢ) + Σ_j (l1_j|β_j| + ½ l2_j β_j²)
 
-Many rows and few columns become a Gram matrix in one pass, out of core too; else the columns are
+Many rows and few columns become a Gram matrix in one pass, block by block too; else the columns are
 read where they are, and only those of working sets are taken out.
 """
 

@@ -104,8 +104,8 @@ def path(
     """Solve at each of some falling penalties; `once` keeps no solution for two of them.
 
     On a Gram matrix and on few numbers the path is compiled (`compiled_path`). Where a pass over
-    the columns is dear, it is walked in legs: first the end of a leg, then the penalties between,
-    each from the point on the line through the two ends.
+    the columns is expensive, the path is solved in segments: first the end of a segment, then the
+    penalties between, each from the point on the line through the two ends.
     """
     d = problem.design.n_columns
     method = WorkingSets(once=once, first_sweeps=0, polish=problem.design.is_small)

@@ -131,7 +131,7 @@ def least_angle_problem(
         return _by_columns(source, intercept, f"{d} columns and {n} rows: no Gram matrix")
     given = not isinstance(precompute, bool | np.bool_) or bool(precompute)
     if given:
-        return _by_gram(source, intercept, "precompute asks for the Gram matrix")
+        return _by_gram(source, intercept, "the Gram matrix was requested by precompute")
     return _by_columns(source, intercept, "precompute=False: no Gram matrix")
 
 

@@ -53,7 +53,7 @@ def between(one: Milestone, other: Milestone, alpha: float) -> tuple[Array, Resi
 
 
 def slopes_ahead(before: Milestone, here: Milestone, alpha: float) -> Array | None:
-    """The slopes half-way to α, if they go on as they went: who is likely to be in use there."""
+    """The slopes half-way to α, extrapolated linearly; used to predict the active columns."""
     if not before.alpha > here.alpha:
         return None
     ahead = AHEAD * (here.alpha - alpha) / (before.alpha - here.alpha)

@@ -51,7 +51,7 @@ WIDEST_GRAM = 6000
 WIDEST_SPARSE_GRAM = 500
 """Columns of sparse rows up to which it is formed first."""
 LAST_SPARSE_GRAM = 2000
-"""Columns of sparse rows up to which it is formed if products alone need many steps."""
+"""Columns of sparse rows up to which it is formed if matrix-vector products need many steps."""
 LSQR_FACTOR = 1e-6
 """Factor of the tolerance of LSQR, whose residual has an error up to κ times smaller than β."""
 DAMPED_FACTOR = 1e-3
@@ -82,18 +82,20 @@ class LeastSquares:
 def choose(n_rows: int | None, n_features: int, *, sparse: bool, ridge: bool) -> Choice:
     """The solver that ``auto`` starts with."""
     if sparse and n_features > WIDEST_SPARSE_GRAM:
-        return Choice("lsqr", f"sparse with {n_features} columns: products alone, nothing squared")
+        return Choice("lsqr", f"sparse with {n_features} columns: uses matrix-vector products only")
     if n_rows is not None and n_rows < n_features:
         if n_rows <= WIDEST_GRAM:
             return Choice(
                 "dual", f"{n_rows} rows, {n_features} columns: the n × n system is smaller"
             )
-        return Choice("lsqr", f"{n_rows} × {n_features} is large both ways: products alone")
+        return Choice(
+            "lsqr", f"{n_rows} × {n_features} is large both ways: uses matrix-vector products only"
+        )
     if n_features > WIDEST_GRAM:
         return Choice("lsqr", f"{n_features} columns: the d × d system is not formed")
     if ridge:
         return Choice("cholesky", "the penalty bounds the condition number: normal equations")
-    return Choice("cholesky", "normal equations first: one symmetric product, then a look at κ")
+    return Choice("cholesky", "normal equations first: then the condition number is checked")
 
 
 def direct_least_squares(
@@ -108,7 +110,7 @@ def direct_least_squares(
     watch: Watch | None = None,
 ) -> LeastSquares:
     """Minimise Σ wᵢ(yᵢ − xᵢᵀβ − b)² + τ‖β‖² over the rows of a source, β ≥ 0 if `positive`."""
-    choice = Choice(solver, f"{solver} was asked for")
+    choice = Choice(solver, f"{solver} was requested")
     if solver == "auto":
         rows = source.n_rows if isinstance(source, InMemory) else None
         sparse = isinstance(source, InMemory) and source.is_sparse
@@ -162,7 +164,7 @@ def _moments(source: Source, intercept: bool) -> Moments:
     require_memory(
         8 * 8 * width**2,
         f"A direct solve with {source.n_features} columns",
-        'Use solver="lsqr", which needs products alone.',
+        'Use solver="lsqr", which needs matrix-vector products only.',
     )
     about = moments(source)
     return about if intercept else about.about_zero()
@@ -276,7 +278,7 @@ def _dual(source: Source, ridge: float, intercept: bool) -> LinearFit:
     require_memory(
         8 * (3 * n * n + 2 * n * d),
         f"The dual solve of {n} rows",
-        'Use solver="lsqr", which needs products alone.',
+        'Use solver="lsqr", which needs matrix-vector products only.',
     )
     source.require_finite()
     X = source.X.toarray() if source.is_sparse else source.X

@@ -95,7 +95,7 @@ def iterative(
                 tolerance=tolerance,
                 max_steps=max_steps,
                 watch=inner,
-                reason=f"{solver if isinstance(solver, str) else solver.name} was asked for",
+                reason=f"{solver if isinstance(solver, str) else solver.name} was requested",
             )
         found.append(replace(solution, theta=column(rows.back(solution.theta))))
     theta = np.hstack([solution.theta for solution in found])

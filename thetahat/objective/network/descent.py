@@ -84,7 +84,8 @@ class BatchDescent:
     ``score(θ)``, if given, is the score of held-out rows; the parameters of the best are kept.
     ``further(θ, gradient, random)`` adds the gradient of a further term and returns its value.
     ``save(training, at_once)`` may keep the state after an epoch; `at_once` if the fit is
-    interrupted. A training with the state of an earlier fit goes on as if never interrupted.
+    interrupted. A training with the state of an earlier fit continues as if it had not been
+    interrupted.
     """
 
     rule: StepRule
@@ -184,7 +185,7 @@ class BatchDescent:
             theta=_copied(training.theta),
             outcome=outcome,
             solver=self.solver,
-            reason=f"batches of {self.batch_size} rows, asked for",
+            reason=f"batches of {self.batch_size} rows, requested",
             steps=training.epochs,
             value=training.curve[-1] if training.curve else math.nan,
             gap=training.progress.gap,

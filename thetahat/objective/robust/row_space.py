@@ -44,7 +44,7 @@ class RowSpace:
     axes: Array | None = None
     """Q of shape (d, rank); None if the rows are not changed."""
     order: Array | None = None
-    """The rows that count; the coordinates of the first `rank` of them form a lower triangle."""
+    """Rows of positive weight; the coordinates of the first `rank` form a lower triangle."""
 
     @classmethod
     def of(cls, source: Source, predictor: LinearPredictor) -> RowSpace:
@@ -84,7 +84,7 @@ class RowSpace:
         return cls(inner, replace(predictor, n_features=rank), axes, order)
 
     def interpolant(self) -> Array | None:
-        """θ of least ‖β‖ with Xβ + b = y in all rows that count; None if there is none.
+        """θ of least ‖β‖ with Xβ + b = y in all rows of positive weight; None if there is none.
 
         For the independent rows, with p = R⁻ᵀ1 and q = R⁻ᵀy, γ = q − b·p. The others, such as
         repeated rows, determine b or leave it free; γ is then shortest for b = pᵀq/pᵀp.

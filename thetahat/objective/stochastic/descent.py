@@ -303,7 +303,7 @@ class StochasticDescent:
             theta=_theta(walks),
             outcome=outcome,
             solver="sgd",
-            reason="single-row steps, asked for",
+            reason="single-row steps, requested",
             steps=epoch,
             value=_mean(progress),
             gap=max(state.gap for state in progress),

@@ -128,7 +128,7 @@ def take_epochs(
 
 
 def runs_compiled(steps: Steps, walk: Walk) -> bool:
-    """Whether the kernel knows the loss, and there is one score."""
+    """Whether the loss has a compiled kernel, and there is one score."""
     return walk.coef.ndim == 1 and compiled(steps.loss) is not None
 
 

@@ -61,7 +61,7 @@ def gaussian_logs(graph: Graph, means: Array, roots: Any, levels: Array) -> str:
         root = np.asarray(root, dtype=float)
         away = graph.add("Mul" if root.ndim < 2 else "MatMul", away, graph.constant(root))
         columns.append(graph.add("ReduceSumSquare", away, axes=[1], keepdims=1))
-    squares = graph.side_by_side(*columns)
+    squares = graph.concatenate_columns(*columns)
     half = graph.add("Mul", squares, graph.constant(np.array(-0.5)))
     return graph.add("Add", half, graph.constant(np.asarray(levels, dtype=float)))
 
@@ -80,7 +80,7 @@ def _gaussian_columns(model: Any, graph: Graph) -> str:
         terms = graph.add("Sub", graph.constant(scale), squares)
         terms = graph.add("Where", missing, zero, terms)
         columns.append(graph.add("ReduceSum", terms, graph.constant(np.array([1])), keepdims=1))
-    return graph.add("Add", graph.side_by_side(*columns), graph.constant(levels))
+    return graph.add("Add", graph.concatenate_columns(*columns), graph.constant(levels))
 
 
 def _counts(model: Any, graph: Graph) -> str:
@@ -117,7 +117,7 @@ def _without_impossible(
 
 
 def _categories(model: Any, graph: Graph) -> str:
-    """Σ_j log p_j(x_j | c) from a table; a value that is no category is outside of the table."""
+    """Σ_j log p_j(x_j | c) from a table; a value that is not a category is outside of the table."""
     tables = model._joint_tables
     sizes = graph.constant(np.asarray(model.n_categories_, dtype=float))
     known = graph.add("Equal", graph.add("Floor", graph.rows), graph.rows)

@@ -62,8 +62,8 @@ class Graph:
         places = (self.constant(np.array([at])) for at in (first, last, 1))
         return self.add("Slice", x, *places)
 
-    def side_by_side(self, *parts: str) -> str:
-        """Columns of several matrices as one matrix."""
+    def concatenate_columns(self, *parts: str) -> str:
+        """The columns of several matrices as one matrix."""
         return self.add("Concat", *parts, axis=1)
 
     def flat(self, x: str) -> str:

@@ -66,7 +66,7 @@ def positive(graph: Graph, z: str) -> str:
 
 def two_shares(graph: Graph, z: str) -> str:
     """σ(−z) and σ(z) side by side, each with full relative precision."""
-    return graph.add("Sigmoid", graph.side_by_side(graph.add("Neg", z), z))
+    return graph.add("Sigmoid", graph.concatenate_columns(graph.add("Neg", z), z))
 
 
 def classes_of_scores(graph: Graph, z: str, n_scores: int, classes: Array) -> Outputs:

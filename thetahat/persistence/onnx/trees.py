@@ -114,7 +114,7 @@ def _with_memberships(
         nodes["feature"][by_set[here]] = (place + which.ravel()) | missing_left[here]
         place += len(different)
     nodes["threshold"][by_set] = 0.5
-    return graph.side_by_side(*parts), nodes
+    return graph.concatenate_columns(*parts), nodes
 
 
 def _thresholds(graph: Graph, nodes: Array, is_leaf: Array) -> Array:

@@ -81,7 +81,7 @@ def bayes_decision(
         The cost of a rejection (r), such as the price of an examination by hand; at least 0. A
         smaller value rejects more rows. By default no decision is rejected.
     reject_label : label, optional
-        What stands in place of a label where the decision is rejected. By default None.
+        Value that is returned instead of a label where the decision is rejected. By default None.
 
     Returns
     -------

@@ -28,7 +28,7 @@ class BayesTable:
 
     A table is built from a prior and likelihoods by the chain rule (`of`, `chain`), from counts
     (`from_counts`), or from all joint probabilities (the constructor). Marginals, conditionals and
-    posteriors are tables again.
+    posteriors are also tables.
 
     Formula: p(y | x) = p(x | y) p(y) / Σ_k p(x | k) p(k). Cost: O(cells) for every method.
 
@@ -196,7 +196,7 @@ class BayesTable:
         Parameters
         ----------
         *names : str
-            The variables to keep, in the wanted order.
+            The variables to keep, in this order.
 
         Returns
         -------
@@ -273,7 +273,7 @@ class BayesTable:
         Parameters
         ----------
         target, given : str
-            The variable whose probabilities are wanted, and the one that is known.
+            The variable whose probabilities are computed, and the variable that is given.
 
         Returns
         -------
@@ -287,12 +287,12 @@ class BayesTable:
     def decide(
         self, target: str, given: str, *, costs: Any = None, reject_cost: float | None = None
     ) -> dict[Any, Any]:
-        """Decide for the value of one variable after another was seen: the Bayes rule.
+        """Choose the value of one variable from the value of another by the Bayes rule.
 
         Parameters
         ----------
         target, given : str
-            The variable to decide about, and the one that is seen.
+            The variable to decide about, and the observed variable.
         costs : array-like of shape (C, C), optional
             ``costs[k, j]`` is the cost of deciding for value j if value k is true. By default every
             error costs 1.
@@ -330,7 +330,7 @@ class BayesTable:
         Parameters
         ----------
         target, given : str
-            The variable to decide about, and the one that is seen.
+            The variable to decide about, and the observed variable.
 
         Returns
         -------

@@ -146,7 +146,7 @@ class DecisionProblem:
         reject_cost : float, optional
             The cost of a rejection; at least 0. By default no decision is rejected.
         reject_label : label, default="reject"
-            What stands in place of a label where the decision is rejected.
+            Value that is returned instead of a label where the decision is rejected.
 
         Returns
         -------
@@ -185,7 +185,7 @@ class DecisionProblem:
         Parameters
         ----------
         rule : callable, optional
-            A function that maps an array of points to labels. Labels that are no class count as
+            A function that maps an array of points to labels. Labels that are not a class count as
             rejections. By default the Bayes rule.
 
         Returns

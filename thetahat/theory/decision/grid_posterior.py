@@ -287,7 +287,7 @@ class GridPosterior:
         if unknown or not names:
             raise ParameterError(
                 f"{WHO}.marginal: name some of the parameters {list(self.axes)}"
-                + (f"; {unknown[0]!r} is none of them." if unknown else ".")
+                + (f"; {unknown[0]!r} is not one of them." if unknown else ".")
             )
         others = tuple(place for place, name in enumerate(self.axes) if name not in names)
         kept = {name: values for name, values in self.axes.items() if name in names}

@@ -272,7 +272,7 @@ class TestColumns:
             ("snow", "there is no column 'snow'"),
             ([True], "column True must be a whole number"),
             ([0.5], r"column 0\.5 must be a whole number"),
-            (None, "None is no column"),
+            (None, "None is not a column"),
         ],
     )
     def test_bad_sets_of_columns(self, columns, message):

@@ -160,7 +160,7 @@ def test_trees_are_the_default():
 
 @pytest.mark.parametrize("options", [{}, {"max_samples": 0.5}, {"bootstrap": False}], ids=str)
 def test_trees_do_not_prefer_the_first_columns(options):
-    """Four columns that say the same divide alike often; each member breaks ties by its seed."""
+    """Four equal columns often give equal splits; each member breaks ties by its seed."""
     twins = np.column_stack([X[:, 0]] * 4)
     model = bag(estimator=th.DecisionTreeRegressor(), **options).fit(twins, Y)
     shares = np.mean([member.feature_importances_ for member in model.estimators_], axis=0)

@@ -103,19 +103,19 @@ def test_models_that_could_not_be_tried_are_not_compared():
             model.fit(X, Y)
 
 
-def test_members_are_told_how_much_time_is_left():
-    told = []
+def test_members_receive_the_time_that_is_left():
+    limits = []
 
     class Told(Slow):
         def fit(self, X, y):
             from thetahat.foundation.config import settings
 
-            told.append(settings().max_time)
+            limits.append(settings().max_time)
             return super().fit(X, y)
 
     with th.config(max_time=60.0, threads=1):
         th.BaggingRegressor(Told(seconds=0.01), 3).fit(X, Y)
-    assert 60.0 > told[0] > told[1] > told[2] > 59.0
+    assert 60.0 > limits[0] > limits[1] > limits[2] > 59.0
 
 
 @pytest.mark.parametrize("kind", ["bagging", "voting", "stacking", "averaging"])

@@ -81,10 +81,10 @@ def test_members_that_learned_by_heart_are_not_trusted():
     pure = np.random.default_rng(1).standard_normal(N)  # no model can foresee it
     members = [("mean", th.Ridge(alpha=1e9)), ("by heart", KNeighborsRegressor(1))]
     weights = th.LinearCombination(positive=True, sum_to_one=True)
-    honest = th.StackingRegressor(members, weights).fit(X, pure)
+    held_out = th.StackingRegressor(members, weights).fit(X, pure)
     fitted = [(name, clone(member).fit(X, pure)) for name, member in members]
     fooled = th.StackingRegressor(fitted, weights, cv="prefit").fit(X, pure)
-    assert honest.final_estimator_.coef_[1] < 0.2
+    assert held_out.final_estimator_.coef_[1] < 0.2
     assert fooled.final_estimator_.coef_[1] > 0.99
 
 

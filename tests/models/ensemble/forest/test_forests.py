@@ -239,11 +239,11 @@ def test_monotonic_constraints_hold(name, sign):
     model = forest(name, monotonic_cst=[sign, 0, 0, 0, 0], max_features=None).fit(X, y)
     grid = np.repeat(X[:40, None, :], 15, axis=1)
     grid[:, :, 0] = np.linspace(-3, 3, 15)
-    told = answer(model, grid.reshape(-1, 5))
-    told = (told[:, 1] if name in CLASSIFIERS else told).reshape(40, 15)
-    assert (sign * np.diff(told, axis=1)).min() >= -1e-12
+    predicted = answer(model, grid.reshape(-1, 5))
+    predicted = (predicted[:, 1] if name in CLASSIFIERS else predicted).reshape(40, 15)
+    assert (sign * np.diff(predicted, axis=1)).min() >= -1e-12
     free = answer(forest(name, max_features=None).fit(X, y), grid.reshape(-1, 5))
-    assert not np.allclose(free[:, 1] if name in CLASSIFIERS else free, told.ravel())
+    assert not np.allclose(free[:, 1] if name in CLASSIFIERS else free, predicted.ravel())
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -366,8 +366,8 @@ def test_left_out_answers_by_hand(name):
     for tree, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
         out = ~np.isin(np.arange(300), rows)
         assert 0.25 < out.mean() < 0.5
-        told = answer(tree)
-        total = total + told * (out[:, None] if told.ndim == 2 else out)
+        predicted = answer(tree)
+        total = total + predicted * (out[:, None] if predicted.ndim == 2 else out)
         votes += out
     mean = total / (votes[:, None] if total.ndim == 2 else votes)
     if name in CLASSIFIERS:

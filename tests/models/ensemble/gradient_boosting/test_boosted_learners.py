@@ -106,7 +106,7 @@ def test_warm_start_goes_on_bit_for_bit():
     parts = th.GradientBoostingClassifier(n_estimators=5, warm_start=True, **options).fit(X, SIGN)
     parts.set_params(n_estimators=12).fit(X, SIGN)
     np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
-    with pytest.raises(th.errors.ParameterError, match="begin anew"):
+    with pytest.raises(th.errors.ParameterError, match="start from the beginning"):
         parts.set_params(estimator=None, n_estimators=20).fit(X, SIGN)
 
 

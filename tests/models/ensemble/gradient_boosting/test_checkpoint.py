@@ -1,4 +1,4 @@
-"""A fit that is killed goes on from its snapshot, bit for bit."""
+"""A fit that is killed continues from its snapshot, bit for bit."""
 
 import json
 import os

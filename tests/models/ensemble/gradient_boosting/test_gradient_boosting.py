@@ -444,7 +444,7 @@ class TestBadInput:
     def test_snapshots_of_another_fit_are_refused(self, kind, tmp_path):
         path = tmp_path / "fit.npz"
         path.write_bytes(b"nothing of the kind")
-        with pytest.raises(th.errors.DataError, match="no snapshot"):
+        with pytest.raises(th.errors.DataError, match="not a snapshot"):
             kind(checkpoint=path).fit(X, targets_for(kind, len(X)))
 
 

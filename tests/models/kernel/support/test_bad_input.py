@@ -143,7 +143,7 @@ def test_targets_and_costs_at_their_limits():
 
 
 def in_threads(work, n=8):
-    """The errors of n threads that do the work at the same time, again and again."""
+    """The errors of n threads that repeatedly do the work at the same time."""
     errors, together = [], threading.Barrier(n)
 
     def run():

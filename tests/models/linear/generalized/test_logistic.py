@@ -297,7 +297,7 @@ def test_many_rows_take_the_curvature_of_some_and_reach_the_same_optimum():
     y = random.random(n) < 1 / (1 + np.exp(-x @ random.standard_normal(d) / 5))
     model = fit(y, x=x)
     assert model.solution_.solver == "sketched_newton"
-    assert "curvature of some" in model.solution_.reason
+    assert "Hessian of a sample of rows" in model.solution_.reason
     exact = fit(y, x=x, solver="newton")
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-6, atol=1e-9)
     assert_same_bits_for_any_number_of_threads(x, y)
@@ -320,7 +320,7 @@ def test_warm_start_goes_on_where_it_was():
     assert model.fit(X / X.std(axis=0), TWO).n_iter_[0] == 1
     three = th.LogisticRegression(warm_start=True, C=np.inf, reference="b").fit(X, THREE)
     assert three.fit(X, THREE).n_iter_[0] == 1
-    three.fit(X[:, :2], THREE)  # another shape starts anew
+    three.fit(X[:, :2], THREE)  # another shape starts from the beginning
     assert three.coef_.shape == (3, 2)
 
 

@@ -1,4 +1,4 @@
-"""Consistent halfspaces by linear programming: inequalities, margins, and honest reports."""
+"""Consistent halfspaces by linear programming: inequalities, margins, and reports of failure."""
 
 import numpy as np
 import pytest

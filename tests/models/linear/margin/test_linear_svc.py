@@ -217,8 +217,8 @@ def test_objective_is_at_most_the_peers(classes, options):
     if "intercept_scaling" in options:
         np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-3)
         return
-    told = {key: options[key] for key in ("C", "loss", "penalty") if key in options}
-    assert objective(ours, X, y, **told) <= objective(theirs, X, y, **told) * (1 + 1e-6)
+    shared = {key: options[key] for key in ("C", "loss", "penalty") if key in options}
+    assert objective(ours, X, y, **shared) <= objective(theirs, X, y, **shared) * (1 + 1e-6)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-2)
     assert ours.coef_.shape == theirs.coef_.shape
     assert np.shape(ours.intercept_) == np.shape(theirs.intercept_)
@@ -435,7 +435,7 @@ def test_ctrl_c_keeps_the_best_machines_so_far(monkeypatch):
 
     def interrupted(self, step, theta, value):
         steps.append(step)
-        if len(steps) == 2:  # the first machine is done: small ones are told of once, at their end
+        if len(steps) == 2:  # the first machine is done: small ones are reported once, at their end
             raise KeyboardInterrupt
         return Verdict.GO_ON
 
@@ -449,7 +449,7 @@ def test_ctrl_c_keeps_the_best_machines_so_far(monkeypatch):
     assert model.predict(X).shape == y.shape
 
 
-def test_a_time_limit_is_told():
+def test_a_time_limit_is_reported():
     X, y = three_classes()
     with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="out of time"):
         th.LinearSVC(loss="hinge").fit(X, y)

@@ -94,9 +94,9 @@ def test_objective_is_at_most_the_peers(loss, options):
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-2)
     assert np.shape(ours.intercept_) == np.shape(theirs.intercept_)
     if "intercept_scaling" not in options:
-        told = {key: options[key] for key in ("C", "epsilon") if key in options}
-        assert objective(ours, X, y, loss=loss, **told) <= (
-            objective(theirs, X, y, loss=loss, **told) * (1 + 1e-7)
+        shared = {key: options[key] for key in ("C", "epsilon") if key in options}
+        assert objective(ours, X, y, loss=loss, **shared) <= (
+            objective(theirs, X, y, loss=loss, **shared) * (1 + 1e-7)
         )
 
 

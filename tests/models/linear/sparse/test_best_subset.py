@@ -136,7 +136,7 @@ def test_fewer_rows_than_columns():
     assert model.rss_[3] == pytest.approx(brute_force(X[:5], y[:5])[3][0], rel=1e-6)
 
 
-def test_more_columns_than_rows_stop_at_a_third_of_the_rank_unless_told_otherwise():
+def test_more_columns_than_rows_stop_at_a_third_of_the_rank_by_default():
     random = np.random.default_rng(0)
     X, y = random.standard_normal((13, 20)), random.standard_normal(13)
     assert len(th.BestSubset().fit(X, y).rss_) == 1 + 12 // 3

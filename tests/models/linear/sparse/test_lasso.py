@@ -115,7 +115,7 @@ def test_a_gram_matrix_of_weights_with_mean_one():
 
 
 def test_where_sweeps_do_not_arrive_another_way_is_taken():
-    """The steps that are told are those of the way that led there."""
+    """The reported steps are those of the method that found the solution."""
     x = np.cumsum(np.random.default_rng(5).standard_normal((60, 300)), axis=1)  # columns alike
     y = x[:, 40] - x[:, 200] + x[:, 290]
     model = th.Lasso(1e-3, max_iter=2000).fit(x, y)
@@ -444,7 +444,7 @@ def test_a_time_limit_keeps_what_was_found(name):
     assert model.coef_.any()
 
 
-def test_too_few_sweeps_are_told():
+def test_too_few_sweeps_are_reported():
     with pytest.warns(ConvergenceWarning, match="duality gap"):
         model = th.Lasso(1e-3, max_iter=1, tol=1e-12).fit(WIDE, WIDE_Y)
     assert model.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED

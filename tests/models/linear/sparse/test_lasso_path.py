@@ -54,7 +54,7 @@ def test_a_path_ends_at_least_squares():
     np.testing.assert_allclose(coefs[:, 1], expected, rtol=1e-6)
 
 
-def test_path_keeps_single_precision_and_starts_where_told():
+def test_path_keeps_single_precision_and_starts_at_coef_init():
     x, y = WIDE.astype(np.float32), WIDE_Y.astype(np.float32)
     assert th.lasso_path(x, y, alphas=3)[1].dtype == np.float32
     start = th.lasso_path(WIDE, WIDE_Y, alphas=[0.1])[1][:, 0]

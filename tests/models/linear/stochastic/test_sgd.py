@@ -419,7 +419,7 @@ def test_early_stopping_judges_by_rows_held_out():
     assert th.SGDRegressor(tol=1.0, **options).fit(X, Y).n_iter_ == 6
 
 
-def test_too_few_epochs_are_told():
+def test_too_few_epochs_are_reported():
     with pytest.warns(ConvergenceWarning, match="maximum number of iterations"):
         model = th.SGDRegressor(max_iter=2, random_state=0).fit(X, Y)
     assert model.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED
@@ -521,7 +521,7 @@ def test_text_and_boolean_labels():
     assert set(text.predict(X)) == {"yes", "no"}
 
 
-def test_steps_that_diverge_are_told_with_a_remedy():
+def test_steps_that_diverge_are_reported_with_a_remedy():
     with pytest.warns(ConvergenceWarning, match=r"diverged.*StandardScaler.*eta0 \(now 0.01\)"):
         model = th.SGDRegressor(random_state=0).fit(1e3 * X, Y)
     assert np.isfinite(model.coef_).all()

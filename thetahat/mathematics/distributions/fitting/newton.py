@@ -259,7 +259,7 @@ def profile_end(
             value = problem.value(u + move)
         else:
             limited = Restricted(problem, j, float(u[j] + move))
-            # The path of the best others is nearly straight: go on from the nearest known point.
+            # The path of the best others is nearly straight: continue from the nearest known point.
             known, found = min(path, key=lambda each: abs(each[0] - move))
             begin = found + (move - known) * tangent
             if not np.isfinite(limited.value(begin)):

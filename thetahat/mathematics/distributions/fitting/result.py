@@ -16,7 +16,7 @@ from thetahat.mathematics.optimizers.solution import Solution
 
 @dataclass(frozen=True)
 class DistributionFit:
-    """A distribution fitted by maximum likelihood, with its certainty; prints as a table.
+    """A distribution fitted by maximum likelihood, with standard errors; prints as a table.
 
     Formula: θ̂ = argmax_θ Σ wᵢ log p(xᵢ | θ). Intervals are exact where the distribution of θ̂ has a
     closed form (Normal, Uniform, Exponential), mid-P intervals for counts (Bernoulli, Categorical,

@@ -171,8 +171,8 @@ class GaussianAlgebra(ABC):
         if self._root.is_singular and other._root.is_singular:
             raise DataError(
                 f"{who}: both covariances are singular (ranks {self._root.rank} and "
-                f"{other._root.rank} of {len(self.mean)}), so that the product is no density. At "
-                "least one must have full rank."
+                f"{other._root.rank} of {len(self.mean)}), so that the product is not a density. "
+                "At least one must have full rank."
             )
         sum_of_both = self._with(other.mean, self.covariance + other.covariance, None)
         across = sum_of_both._root.solve(self.covariance)

@@ -16,7 +16,7 @@ def columns_of(which: Any, d: int, names: tuple[str, ...] | None, who: str) -> A
     """The numbers of the chosen columns, in the given order; an error if a column is invalid."""
     single = isinstance(which, str | Integral) and not isinstance(which, bool | np.bool_)
     if not single and not isinstance(which, Iterable):
-        raise DataError(f"{who}: {which!r:.60} is no column. Pass a number, a name, or several.")
+        raise DataError(f"{who}: {which!r:.60} is not a column. Pass a number, a name, or several.")
     chosen = [which] if single else list(which)
     numbers = [_number(each, d, names, who) for each in chosen]
     repeated = {each for each in numbers if numbers.count(each) > 1} if numbers else set()
@@ -51,7 +51,7 @@ def require_some(chosen: Array, who: str) -> None:
 
 
 def as_numbers(values: Any, what: str) -> Array:
-    """A copy as an array of float64; an error if the values are no numbers."""
+    """A copy as an array of float64; an error if the values are not numbers."""
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

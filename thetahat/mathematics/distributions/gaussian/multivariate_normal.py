@@ -146,7 +146,7 @@ class MultivariateNormal(GaussianAlgebra):
     def fit(cls, X: Any, sample_weight: Any = None) -> NormalFit:
         """Fit by maximum likelihood: μ̂ = x̄ and Σ̂ = (1/n) Σ (x − μ̂)(x − μ̂)ᵀ.
 
-        Cost: O(n d²) time in one pass over the rows, O(d²) memory; works out of core.
+        Cost: O(n d²) time in one pass over the rows, O(d²) memory; rows may be read block by block.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class MultivariateNormal(GaussianAlgebra):
         Formula: the mode of the posterior, μ̂ = (κμ₀ + n x̄)/(κ + n) and
         Σ̂ = (Ψ + S + κn/(κ + n)·(x̄ − μ₀)(x̄ − μ₀)ᵀ) / (ν + n + d + 2) with the scatter S.
 
-        Cost: O(n d²) time in one pass over the rows, O(d²) memory; works out of core.
+        Cost: O(n d²) time in one pass over the rows, O(d²) memory; rows may be read block by block.
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ from thetahat.mathematics.linalg.square import as_symmetric
 
 @dataclass(frozen=True)
 class NormalFit:
-    """A multivariate normal distribution fitted by maximum likelihood, with its certainty.
+    """A multivariate normal distribution fitted by maximum likelihood, with standard errors.
 
     Formula: μ̂ = x̄ with standard errors √(σ̂_jj / n), and Σ̂ = (1/n) Σ (x − μ̂)(x − μ̂)ᵀ with standard
     errors √((σ̂_ii σ̂_jj + σ̂_ij²) / n), which hold for Gaussian rows. Cost: O(d²).

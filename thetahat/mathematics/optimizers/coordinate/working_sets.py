@@ -125,8 +125,8 @@ class WorkingSets(Method):
         Largest number of sweeps over all columns of a small problem before working sets are used.
         Must be non-negative.
     polish : bool, default=True
-        Whether to go on, when the gap is within the tolerance, until the coefficients have settled
-        too. Paths of many penalties go without it where it would cost a multiple of their time.
+        Whether to iterate, when the gap is within the tolerance, until the coefficients settle too.
+        Paths of many penalties do not use it where it would cost a multiple of their time.
 
     Examples
     --------

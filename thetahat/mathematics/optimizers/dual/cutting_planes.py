@@ -64,7 +64,7 @@ class CuttingPlanes(Method):
     ----------
     passes : int, default=100
         Number of passes over the terms between two exact steps. More passes need fewer searches,
-        which pays if the search is slow. Must be at least 1.
+        which is useful if the search is slow. Must be at least 1.
 
     Examples
     --------

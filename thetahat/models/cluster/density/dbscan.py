@@ -33,7 +33,7 @@ class DBSCAN(DensityModel):
 
     Cost: O(n log n) time for few columns and O(n d) memory by a kd-tree, whatever the number of
     neighbours; at most O(n² d) time. Many columns and sparse rows take O(n² d) time by matrix
-    products, block by block, and memory for the neighbours of rows that are no core rows.
+    products, block by block, and memory for the neighbours of rows that are not core rows.
 
     Parameters
     ----------
@@ -104,8 +104,8 @@ class DBSCAN(DensityModel):
         sample_weight : array-like of shape (n,), optional
             Row weights. A row of weight 2 counts as two equal rows; weights are compared with
             `min_samples` as they are. A row of weight 0 is never a core row: it gets the label of a
-            cluster in reach, or −1, and does not change the labels of other rows. None gives every
-            row weight 1.
+            cluster within `eps`, or −1, and does not change the labels of other rows. None gives
+            every row weight 1.
 
         Returns
         -------

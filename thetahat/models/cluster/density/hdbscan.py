@@ -53,9 +53,9 @@ class HDBSCAN(DensityModel):
         Smallest number of rows of a cluster. Larger values give fewer clusters. Must be at
         least 2.
     min_samples : int or None, default=None
-        Number of nearest rows, the row itself included, that say how dense it is around a row.
-        Larger values smooth the density and call more rows noise. None means `min_cluster_size`.
-        Must be at least 1 and at most the number of rows.
+        Number of neighbours used to estimate the density at a row (the row itself is counted).
+        Larger values smooth the density and label more rows as noise. None means
+        `min_cluster_size`. Must be at least 1 and at most the number of rows.
     cluster_selection_epsilon : float, default=0.0
         Clusters that split at a distance below this value stay together. Larger values give fewer
         clusters. Must be at least 0.

@@ -12,9 +12,9 @@ from thetahat.models.cluster.hierarchy.agglomeration import Agglomeration
 
 @with_parameters
 class AgglomerativeClustering(ClusterMixin, Agglomeration):
-    """Hierarchical clustering from below: the two nearest clusters are merged, again and again.
+    """Hierarchical clustering from below: the two nearest clusters are merged repeatedly.
 
-    The hierarchy is cut where the number of clusters or the height is the one that was asked for.
+    The hierarchy is cut where the number of clusters or the height is the requested one.
     `dendrogram_` draws it and cuts it elsewhere. Of merges at equal heights, those of smaller row
     numbers come first, so that the result does not depend on chance or on the number of threads.
 

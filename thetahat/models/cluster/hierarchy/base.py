@@ -21,7 +21,7 @@ from thetahat.models.cluster.hierarchy.dendrogram import Dendrogram
 
 
 class _WithTree:
-    """The types of fitted attributes, which are no parameters."""
+    """The types of fitted attributes, which are not parameters."""
 
     children_: Array
     heights_: Array

@@ -168,7 +168,8 @@ class Dendrogram(CheckedValue):
         Parameters
         ----------
         n_clusters : int, optional
-            Draw each of so many clusters in a colour of its own, and the height of the cut.
+            Number of clusters, each of which is drawn in its own colour, with the height of the
+            cut.
         labels : sequence of str, optional
             Names of the rows below the drawing. By default row numbers, if there are at most 60.
         """

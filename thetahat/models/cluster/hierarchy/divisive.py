@@ -20,16 +20,16 @@ _REMEDY = (
 
 @with_parameters
 class DivisiveClustering(ClusterMixin, HierarchicalModel):
-    """Hierarchical clustering from above: the widest cluster is divided, again and again.
+    """Hierarchical clustering from above: the widest cluster is divided repeatedly.
 
-    Divisions near the top, into a few large clusters, see all rows; they are often better than what
-    is left of merges from below. The algorithm is Kaufman and Rousseeuw's DIANA. Of equal choices
-    the one with the smallest row number is taken.
+    The first divisions use all rows, so large clusters are often found more reliably than by
+    merging. The algorithm is Kaufman and Rousseeuw's DIANA. Of equal choices the one with the
+    smallest row number is taken.
 
     Formula: the cluster of the largest diameter, max d(x_i, x_j), is divided next, at the height of
-    its diameter. The row with the largest mean dissimilarity from the others begins a new group;
-    then the row follows for which the mean dissimilarity from the rest exceeds that from the group
-    by most, until there is none.
+    its diameter. The row with the largest mean dissimilarity from the others begins a new group.
+    Then the row whose mean dissimilarity from the rest most exceeds that from the new group is
+    moved, until no such row is left.
 
     Cost: n²/2 numbers of memory, which is checked before it is allocated. A division of m rows
     takes O(m²) time; the whole hierarchy takes O(n²) for balanced divisions, at most O(n³).

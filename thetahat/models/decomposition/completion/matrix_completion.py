@@ -317,7 +317,7 @@ default="als"
             raise ParameterError(
                 f"{who}: {name}[{int(np.argmax(out))}] = {found[np.argmax(out)]} must be from 0 to "
                 f"{most - 1}, because the fitted matrix has {most} {name}. Fit the model to a "
-                "matrix that has a place for it."
+                "matrix that includes this row or column."
             )
         return found.astype(np.intp)
 

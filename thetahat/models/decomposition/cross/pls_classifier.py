@@ -97,7 +97,7 @@ class PLSClassifier(Classifier, XScores):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Training rows. A `Source` (see ``th.scan``) is read block by block and brings its own
+            Training rows. A `Source` (see ``th.scan``) is read block by block and contains the
             labels.
         y : array-like of shape (n,), optional
             Class labels. Leave it out if X is a `Source`.

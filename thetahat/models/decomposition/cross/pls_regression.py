@@ -95,7 +95,7 @@ class PLSRegression(TwoBlocks):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Training rows. A `Source` (see ``th.scan``) is read block by block and brings its own
+            Training rows. A `Source` (see ``th.scan``) is read block by block and contains the
             target.
         y : array-like of shape (n,) or (n, n_targets), optional
             Target values. Leave it out if X is a `Source`.

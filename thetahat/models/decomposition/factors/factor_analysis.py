@@ -45,8 +45,8 @@ class FactorAnalysis(Watched, Likelihood, Novelty, Projection):
     """Factor analysis: few common factors, and independent noise of each column.
 
     Each row is a combination of k factors plus noise, whose variance differs between columns.
-    Unlike principal components, a column that is noisy does not draw the factors to itself, and the
-    result does not depend on the units of the columns.
+    Unlike principal components, a noisy column has little influence on the factors, and the result
+    does not depend on the units of the columns.
 
     Formula: x = μ + Aᵀz + ε with z ~ N(0, I) and ε ~ N(0, Ψ), Ψ diagonal, so that the rows are
     N(μ, AᵀA + Ψ). The likelihood is maximised over A and Ψ. For a given Ψ the best A follows from
@@ -80,7 +80,8 @@ class FactorAnalysis(Watched, Likelihood, Novelty, Projection):
         improves the vectors of the last iteration by `iterated_power` products, which is faster
         for more than 100 columns; for fewer columns both are the same.
     iterated_power : int, default=3
-        Number of power iterations of "randomized" per step. More are more accurate and take longer.
+        Number of power iterations of "randomized" per step. A larger number is more accurate and
+        takes longer.
     rotation : {"varimax", "quartimax"} or None, default=None
         How the factors are turned, which changes neither the covariance nor the likelihood.
         "varimax" gives each factor few large loadings, "quartimax" each column. None keeps the

@@ -52,8 +52,8 @@ class MiniBatchNMF(Watched, NonnegativeModel):
     max_iter : int, default=200
         Maximum number of passes over the rows. Must be at least 1.
     forget_factor : float, default=0.7
-        Share of the sums of earlier batches that is kept in a pass over the rows. 1 forgets
-        nothing; smaller values follow rows that change. From 0 to 1.
+        Share of the sums of earlier batches that is kept in a pass over the rows. 1 keeps all;
+        smaller values follow rows that change. From 0 to 1.
     fresh_restarts : bool, default=False
         Whether each step computes the best weights of the batch, instead of one update of those
         from the last pass. Steps are better and take longer.

@@ -30,7 +30,7 @@ LONGER, SHORTER = 1.4, 2.0
 SQUARES_ROUNDING = 2e-14
 """Rounding errors of a sum of squares, as a share of the sum."""
 CHECKED_EVERY = 10
-"""Multiplicative updates are slow and cheap, so that their progress is judged over several."""
+"""Multiplicative updates are slow and cheap, so that their progress is measured over several."""
 
 
 def _sweeps(side: Side, factor: Array, penalised: bool) -> int:

@@ -1,4 +1,4 @@
-"""What fitted topics say of documents: shares of topics, and the bound of the evidence."""
+"""Documents under fitted topics: shares of topics, and the bound of the evidence."""
 
 from __future__ import annotations
 

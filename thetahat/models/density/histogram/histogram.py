@@ -256,7 +256,7 @@ class Histogram(DensityModel, SingleRows):
         Parameters
         ----------
         q : array-like
-            Probabilities whose quantiles are wanted, in [0, 1].
+            Probabilities of the quantiles, in [0, 1].
 
         Returns
         -------

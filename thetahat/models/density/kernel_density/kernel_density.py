@@ -47,7 +47,7 @@ class KernelDensity(DensityModel):
     Under a Minkowski distance, also of scaled or whitened columns, p integrates to 1, and samples
     follow p. Under other distances p is a density up to a factor.
 
-    Cost: O(n log n · d) for the kd-tree; O(rows in reach of the kernel · d) per query. Memory
+    Cost: O(n log n · d) for the kd-tree; O(rows in the support of the kernel · d) per query. Memory
     O(n d).
 
     Parameters
@@ -187,7 +187,7 @@ class KernelDensity(DensityModel):
     def log_density(self, X: Any) -> Array:
         """Compute the natural logarithm of the density for each row.
 
-        Cost: O(rows in reach of the kernel · d) per query; less with ``atol`` or ``rtol``.
+        Cost: O(rows in the support of the kernel · d) per query; less with ``atol`` or ``rtol``.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class KernelDensity(DensityModel):
         Returns
         -------
         ndarray of shape (n,)
-            log p(x); −inf where no training row is in reach of a kernel with bounded support.
+            log p(x); −inf where no training row is in the support of the kernel.
         """
         if self._is_small_and_sound(X):
             return self._logs(X)
@@ -273,8 +273,9 @@ class KernelDensity(DensityModel):
         norm = self._sums.norm
         if norm is None:
             raise CapabilityError(
-                f"{type(self).__name__}.sample: kernels of {index.distance!r} are no densities. "
-                "Use a Minkowski distance, such as metric='euclidean'."
+                f"{type(self).__name__}.sample: not available with {index.distance!r}, because "
+                "the kernel does not integrate to a known constant. Use a Minkowski distance, such "
+                "as metric='euclidean'."
             )
         ends = np.cumsum(self._sums.weight)
         chosen = np.searchsorted(ends, rng.random(n_samples) * ends[-1], side="right")

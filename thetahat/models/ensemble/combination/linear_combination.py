@@ -30,7 +30,7 @@ class LinearCombination(LinearRegressor):
     = 1; b = 0 by default. With Σ αₘ = 1 the residual is Σ αₘ(y − fₘ), so α minimises αᵀGα, where G
     is the mean product of the residuals of the models: α ∝ G⁻¹1.
 
-    Cost: O(n M²) for M models, in memory or out of core, and O(M³).
+    Cost: O(n M²) for M models, in memory or block by block, and O(M³).
 
     Parameters
     ----------

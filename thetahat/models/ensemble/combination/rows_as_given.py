@@ -26,7 +26,7 @@ def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
     """X and its number of rows; input that cannot be indexed by rows becomes an array."""
     if isinstance(X, Source):
         raise CapabilityError(
-            f"{who} needs its rows in memory, but this source reads them in blocks. Load them "
+            f"{who} needs its rows in memory, but these are read block by block. Load them "
             "with X, y, sample_weight = source.arrays(), or use a model that reads blocks, such as "
             "LinearModel."
         )

@@ -93,8 +93,8 @@ class Checkpoint:
             trees = _cut(arrays, facts)
         except (ValueError, KeyError, TypeError) as failure:
             raise DataError(
-                f"{who}: checkpoint={str(self.path)!r} is no snapshot of a fit ({failure}). Delete "
-                "the file, or use another path."
+                f"{who}: checkpoint={str(self.path)!r} is not a snapshot of a fit ({failure}). "
+                "Delete the file, or use another path."
             ) from failure
         return trees, int(facts["seed"]), facts["scores"], np.array(facts["start"], dtype=float)
 

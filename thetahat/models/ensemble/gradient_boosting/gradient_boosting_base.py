@@ -161,7 +161,8 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
             raise ParameterError(
                 f"{type(self).__name__}: warm_start=True continues the last fit, which used "
                 f"{'trees' if self.estimator is not None else 'another estimator'}, but "
-                f"estimator={self.estimator!r} now. Set warm_start=False to begin anew."
+                f"estimator={self.estimator!r} now. Set warm_start=False to start from the "
+                "beginning."
             )
         return before
 

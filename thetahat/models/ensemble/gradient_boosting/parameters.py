@@ -55,9 +55,9 @@ class BoostingParameters:
         stable curvature, such as the squared, logistic and Poisson loss, and minimises all others.
     reoptimise : {"last", "all"}, default="last"
         "last" keeps earlier trees as boosting made them. "all" refits the coefficients of all trees
-        together under the same loss in every iteration, before the next gradients are computed.
-        This fits the training rows more closely, takes longer with each iteration, and needs memory
-        for two numbers per row and tree. Staged predictions use the final coefficients.
+        together with the same loss in every iteration, before the next gradients are computed. This
+        fits the training rows more closely, takes longer with each iteration, and needs memory for
+        two numbers per row and tree. Staged predictions use the final coefficients.
     checkpoint : path or None, default=None
         File in which the trees are saved every few seconds during training. If training is
         interrupted, calling `fit` again with the same data and parameters continues from there with
@@ -108,7 +108,8 @@ class HistGradientBoostingParameters(BoostingParameters):
         None add no others. The gain of a split by categories is multiplied by the share of the
         differences between the k categories that exceeds chance, 1 − (k − 3 + √(2(k − 1)))·σ²/B (at
         least 0, and 1 for k ≤ 3), where B is the sum of squares between the categories and σ² the
-        variance of the gradients within them. So columns with hundreds of random levels do no harm.
+        variance of the gradients within them. So columns with hundreds of random levels do not make
+        the model worse.
     monotonic_cst : array-like, dict or None, default=None
         Direction of the effect of each column on the raw prediction: 1 (must not decrease), 0 (no
         constraint) or −1 (must not increase). An array with one entry per column, or a dict from

@@ -3,7 +3,7 @@
     c = argmin Σ w·ℓ(y, b + Σ_m c_m·h_m(x)) + (λ/2)·‖c − 1‖²,    λ tiny
 
 Plain boosting sets the coefficient of a member when it is added and never changes it. Here the
-members are the columns of a linear model under the same loss, which is fitted before the next
+members are the columns of a linear model with the same loss, which is fitted before the next
 residuals are taken. It starts from the members as they are, c = 1, and the current constant b. A
 tiny penalty makes the solution unique for collinear members.
 """

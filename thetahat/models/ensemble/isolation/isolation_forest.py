@@ -273,7 +273,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
         if (forest.packed.n_features, self.max_samples_) != (plan.X.shape[1], plan.draws.size):
             raise ParameterError(
                 "IsolationForest: warm_start=True adds trees to the last fit, but the columns or "
-                "the number of rows of a tree have changed since. Start anew with "
+                "the number of rows of a tree have changed since. Fit again with "
                 "warm_start=False."
             )
         if len(forest) == self.n_estimators:
@@ -311,7 +311,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
         Parameters
         ----------
         X : table of shape (n, d)
-            Rows to judge, with the same columns as in `fit`.
+            Rows to score, with the same columns as in `fit`.
 
         Returns
         -------
@@ -338,7 +338,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
         Parameters
         ----------
         X : table of shape (n, d)
-            Rows to judge, with the same columns as in `fit`.
+            Rows to score, with the same columns as in `fit`.
 
         Returns
         -------

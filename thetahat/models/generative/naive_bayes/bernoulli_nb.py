@@ -24,7 +24,7 @@ from thetahat.models.generative.naive_bayes.discrete import DiscreteNB, finite_l
 
 @with_parameters
 class BernoulliNB(DiscreteNB, GenerativeClassifier):
-    """Bernoulli naive Bayes classifier, for columns of 0 and 1 such as the pixels of a black image.
+    """Bernoulli naive Bayes classifier, for columns of 0 and 1 such as black-and-white pixels.
 
     Formula: p(x | c) = Π_j θ_cj^{x_j} (1 − θ_cj)^{1 − x_j}, with θ_cj = (N_cj + α)/(N_c + 2α) from
     the number of ones N_cj among the N_c rows of the class. α = 0 gives the maximum-likelihood

@@ -46,8 +46,8 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
     Parameters
     ----------
     alpha : float, default=1.0
-        Number that is added to every count (α). 1 is add-one smoothing; larger values draw the
-        probabilities towards equal ones; 0 gives the observed shares. Must not be negative.
+        Number that is added to every count (α). 1 is add-one smoothing; larger values make the
+        probabilities more equal; 0 gives the observed shares. Must not be negative.
     min_categories : int, array-like of shape (d,) or None, default=None
         Smallest number of categories of every column, or of each column. None uses the largest
         category of the training rows plus 1.
@@ -157,15 +157,15 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
         return joint if rows.dtype.char == "d" else joint.astype(rows.dtype)
 
     def _refuse(self, rows: Array) -> None:
-        """Raise an error for the first entry that is no category of `fit`."""
+        """Raise an error for the first entry that is not a category of `fit`."""
         schema = self._schema()
         for place in range(rows.shape[1]):
             require_categories(rows[:, place], place, 0, schema, type(self).__name__)
         row, place = (int(at) for at in np.argwhere(rows >= self.n_categories_)[0])
         raise DataError(
             f"CategoricalNB: column {schema.label(place)} holds category {int(rows[row, place])} "
-            f"at row {row}, but fit saw only categories 0 to {self.n_categories_[place] - 1}. Set "
-            "min_categories to the number of all categories, if they are numbered 0, 1, ... "
+            f"at row {row}, but fit found only categories 0 to {self.n_categories_[place] - 1}. "
+            "Set min_categories to the number of all categories, if they are numbered 0, 1, ... "
             "without gaps, or use NaiveBayes, in which unseen categories have a probability."
         )
 

@@ -39,7 +39,7 @@ class SummarisedClasses(BayesRule, ABC):
         Parameters
         ----------
         X : array-like, table or Source of shape (n, d)
-            Training rows. A `Source` is read block by block and brings its own labels and weights.
+            Training rows. A `Source` is read block by block and contains the labels and weights.
         y : array-like of shape (n,), optional
             Class label of each training row. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional

@@ -1,4 +1,4 @@
-"""Complement naive Bayes: a class is judged by the counts of all other classes.
+"""Complement naive Bayes: a class is scored by the counts of all other classes.
 
 s_c(x) = Σ_j x_j w_cj,   w_cj = −log[(α + Σ_{k≠c} N_kj) / Σ_i (α + Σ_{k≠c} N_ki)]
 """
@@ -23,8 +23,8 @@ class ComplementNB(CountNB):
     """Complement naive Bayes classifier, for counts of classes with very different numbers of rows.
 
     Formula: the label is argmax_c Σ_j x_j w_cj with w_cj = −log θ̃_cj, where θ̃_cj is the smoothed
-    share of column j among the counts of all classes but c (Rennie et al., 2003). The scores are no
-    probabilities of the rows, so that the model has no density and draws no samples;
+    share of column j among the counts of all classes but c (Rennie et al., 2003). The scores are
+    not probabilities of the rows, so that the model has no density and draws no samples;
     `predict_proba` normalises e^{s_c}.
 
     Cost: O(number of entries that are not 0) for `fit` and O(C·d) memory; C times as many

@@ -41,9 +41,9 @@ class DiscreteNB(SummarisedClasses, ABC):
     Parameters
     ----------
     alpha : float or array-like of shape (d,), default=1.0
-        Number that is added to every count (α). 1 is add-one smoothing; larger values draw the
-        probabilities towards equal ones; 0 gives the observed shares. An array has one number per
-        column. Must not be negative.
+        Number that is added to every count (α). 1 is add-one smoothing; larger values make the
+        probabilities more equal; 0 gives the observed shares. An array has one number per column.
+        Must not be negative.
     force_alpha : bool, default=True
         If True, ``alpha`` is used as it is. If False, values below 1e-10 are replaced by 1e-10,
         with a warning.
@@ -52,7 +52,7 @@ class DiscreteNB(SummarisedClasses, ABC):
         have the same probability.
     class_prior : array-like of shape (n_classes,) or None, default=None
         Class probabilities (π), in the order of the sorted labels. They must not be negative and
-        must sum to 1. None estimates them as ``fit_prior`` says.
+        must sum to 1. None estimates them according to ``fit_prior``.
 
     Attributes
     ----------

@@ -149,7 +149,7 @@ class NaiveBayes(TableReader):
         ----------
         X : array-like, table or Source of shape (n, d)
             Training rows with numbers, categories and missing values. A `Source` is read block by
-            block and brings its own labels and weights.
+            block and contains the labels and weights.
         y : array-like of shape (n,), optional
             Class label of each training row. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
@@ -225,7 +225,7 @@ class NaiveBayes(TableReader):
         if "_moments" not in vars(self) and hasattr(self, "_parts"):
             raise CapabilityError(
                 "NaiveBayes.partial_fit: this model was saved by a version that did not keep what "
-                "is needed to go on. Fit it again."
+                "is needed to continue. Fit the model again."
             )
 
     def _learn(

@@ -296,7 +296,8 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         scores = self._pair_scores(X)
         if not len(self.probA_):
             raise NotFittedError(
-                "predict_proba is not available when fitted with probability=False. Fit it again."
+                "predict_proba is not available when fitted with probability=False. Fit the model "
+                "again with probability=True."
             )
         first = sigmoid(scores.astype(np.float64), self.probA_, self.probB_)
         if len(self.classes_) == 2:

@@ -95,7 +95,7 @@ class OneClassSVM(OutlierDetector, OneFunction):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            The rows to judge.
+            The rows to score.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class OneClassSVM(OutlierDetector, OneFunction):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            The rows to judge.
+            The rows to score.
 
         Returns
         -------

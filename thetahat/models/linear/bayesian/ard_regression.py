@@ -65,9 +65,9 @@ class ARDRegression(Credible, WatchedSolver, OneTargetRegressor):
     threshold_lambda : float, default=1e4
         Precision above which a coefficient is set to 0. It has the units of 1/β², so that columns
         should be scaled to similar ranges first.
-    verbose : bool, default=False
-        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
-        values print every iteration.
+    verbose : bool or int, default=False
+        Whether to print the progress. True or 1 prints one line per second and how the fit ended,
+        larger values print every iteration.
 
     Attributes
     ----------

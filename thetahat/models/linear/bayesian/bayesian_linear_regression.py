@@ -71,7 +71,7 @@ class BayesianLinearRegression(Credible, OneTargetRegressor):
     xᵢxᵢᵀ/σᵢ² + S₀⁻¹ and B = Σ yᵢxᵢ/σᵢ² + S₀⁻¹μ₀. A new y at x is normal with mean xᵀA⁻¹B and
     variance σ² + xᵀA⁻¹x. A flat prior gives least squares; S₀ = I·σ²/α gives `Ridge`.
 
-    Cost: one Gram matrix, O(n d²), in memory or out of core, and O(d³).
+    Cost: one Gram matrix, O(n d²), in memory or block by block, and O(d³).
 
     Parameters
     ----------

@@ -60,9 +60,9 @@ class BayesianRidge(Credible, WatchedSolver, OneTargetRegressor):
         Initial value of the weight precision (λ). None uses 1.
     compute_score : bool, default=False
         Whether to store the log evidence of every iteration in ``scores_``.
-    verbose : bool, default=False
-        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
-        values print every iteration.
+    verbose : bool or int, default=False
+        Whether to print the progress. True or 1 prints one line per second and how the fit ended,
+        larger values print every iteration.
 
     Attributes
     ----------

@@ -159,7 +159,7 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict. A `Source` brings its own target.
+            Rows to predict. A `Source` contains the target.
         y : array-like of shape (n,), optional
             True values of the target.
         sample_weight : array-like of shape (n,), optional

@@ -68,7 +68,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalt
 
     Cost: O(n d k) per iteration for k classes, and few iterations: the curvature is computed from
     all rows or from a sample, O(d²) per row. With an L1 part, O(n a²) per iteration for a non-zero
-    coefficients. In memory or out of core.
+    coefficients. Rows may be read block by block.
 
     Parameters
     ----------

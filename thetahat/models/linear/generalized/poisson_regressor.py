@@ -19,7 +19,7 @@ class PoissonRegressor(DevianceRegressor):
     intervals for the mean.
 
     Cost: O(n d²) for each of about five Newton steps; O(n d) per iteration of L-BFGS with more than
-    500 columns. In memory, sparse or out of core.
+    500 columns. Rows may be dense or sparse, and may be read block by block.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class TweedieRegressor(DevianceRegressor):
     μᵢ = exp(xᵢᵀβ + b), or xᵢᵀβ + b with the identity link.
 
     Cost: O(n d²) for each of about five Newton steps; O(n d) per iteration of L-BFGS with more than
-    500 columns. In memory, sparse or out of core.
+    500 columns. Rows may be dense or sparse, and may be read block by block.
 
     Parameters
     ----------

@@ -68,8 +68,8 @@ class HuberEvidence:
             factor = linalg.cholesky(self.gram, check_finite=False)
         except np.linalg.LinAlgError as failure:
             raise CapabilityError(
-                "HuberRegressor: intervals do not exist, because the columns of the rows that are "
-                "no outliers are linearly dependent. Drop columns, or increase alpha."
+                "HuberRegressor: intervals do not exist, because without the outliers, the "
+                "columns are linearly dependent. Drop columns, or increase alpha."
             ) from failure
         spread = linalg.solve_triangular(factor, rows.T, trans="T", check_finite=False)
         return self.inner / self.weight * np.einsum("ji,ji->i", spread, spread)

@@ -26,7 +26,7 @@ class NoiseReweightedRegression(OneTargetRegressor):
     rounds would minimise Σ log|rᵢ|, whose minimum passes exactly through d points and ignores the
     others. The floor and the small number of rounds prevent this.
 
-    Cost: O(rounds · n d²), in memory or out of core.
+    Cost: O(rounds · n d²), in memory or block by block.
 
     Parameters
     ----------

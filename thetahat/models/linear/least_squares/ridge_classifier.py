@@ -28,7 +28,8 @@ class RidgeClassifier(RidgeParameters, WatchedSolver, LinearClassifier):
 
     All classes share one factorisation, so many classes cost little more than two.
 
-    Cost: O(n d²) time and O(d²) memory, plus O(n d k) time for k classes, in memory or out of core.
+    Cost: O(n d²) time and O(d²) memory, plus O(n d k) time for k classes, in memory or block by
+    block.
 
     Parameters
     ----------

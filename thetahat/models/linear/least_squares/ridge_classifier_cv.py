@@ -30,7 +30,8 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
     model has to be refitted: one eigendecomposition gives the left-out residuals for all α (see
     `RidgeCV`).
 
-    Cost: about two Gram matrices, O(n d²), for any number of penalties, in memory or out of core.
+    Cost: about two Gram matrices, O(n d²), for any number of penalties, in memory or block by
+    block.
 
     Parameters
     ----------

@@ -70,7 +70,8 @@ class RidgeCV(RidgeSearch, LinearRegressor):
     row is left out with all its weight: with weights, hᵢ is wᵢ times this, for weighted sums. The α
     with the smallest mean squared error is kept. One eigendecomposition serves all values of α.
 
-    Cost: about two Gram matrices, O(n d²), for any number of penalties, in memory or out of core.
+    Cost: about two Gram matrices, O(n d²), for any number of penalties, in memory or block by
+    block.
 
     Parameters
     ----------

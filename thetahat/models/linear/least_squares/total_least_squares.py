@@ -32,7 +32,7 @@ class TotalLeastSquares(LinearRegressor):
     of X are linearly dependent, the β with the smallest norm is returned. If the hyperplane is
     vertical (v_{d+1} = 0), no β exists and an error is raised.
 
-    Cost: O(n d²) time and O(d²) memory in addition to the data, in memory or out of core.
+    Cost: O(n d²) time and O(d²) memory in addition to the data, in memory or block by block.
 
     Parameters
     ----------

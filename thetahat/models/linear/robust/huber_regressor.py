@@ -58,7 +58,7 @@ class HuberRegressor(HuberIntervals, WatchedSolver, OneTargetRegressor):
     The solver is Newton's method on all parameters. The Gram matrix is formed once and corrected
     for the rows whose residual crosses ε·σ.
 
-    Cost: O(n d²) once and O(n d) for each of 3 to 10 iterations, in memory or out of core. With
+    Cost: O(n d²) once and O(n d) for each of 3 to 10 iterations, in memory or block by block. With
     more columns than rows, O(n² d) instead. Sparse rows of more than 500 columns are fitted from
     products alone, about 20 passes over the stored entries for each of 10 to 20 iterations. Many
     rows in memory are fitted from the solution for a tenth of them; rows of a `Source` are fitted

@@ -52,7 +52,7 @@ class QuantileRegressor(WatchedSolver, OneTargetRegressor):
     solution is optimal.
 
     Cost: O(n d²) for each of 10 to 30 iterations and O(n + d²) memory in addition to the data, in
-    memory or out of core.
+    memory or block by block.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class RobustRegressor(WatchedSolver, OneTargetRegressor):
     outliers in y, but not many leverage points.
 
     Cost: that of the solver, O(n d²) per iteration of "irls" or "newton" and O(n d) per gradient
-    step, for a few rounds; O(n) memory in addition to the data, in memory or out of core.
+    step, for a few rounds; O(n) memory in addition to the data, in memory or block by block.
 
     Parameters
     ----------

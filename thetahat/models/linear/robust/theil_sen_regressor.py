@@ -41,8 +41,8 @@ class TheilSenRegressor(WatchedSolver, OneTargetRegressor):
     Parameters
     ----------
     max_subpopulation : int, default=1e4
-        Maximum number of subsets (S). If there are more of them, so many are drawn at random.
-        Larger values are more accurate and take longer. Must be at least 1.
+        Maximum number of subsets (S). If there are more subsets, this number of them is drawn at
+        random. Larger values are more accurate and take longer. Must be at least 1.
     n_subsamples : int or None, default=None
         Number of rows of a subset, between the number of parameters and n. Fewer rows are more
         robust, more rows give less noise. None uses the number of parameters.
@@ -52,9 +52,9 @@ class TheilSenRegressor(WatchedSolver, OneTargetRegressor):
         The iterations of the spatial median stop when it moves by at most this distance.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random subsets. Pass an int for the same result on every call.
-    verbose : bool, default=False
-        Whether to print the progress. 1 prints one line per second and how the fit ended, larger
-        values print every iteration.
+    verbose : bool or int, default=False
+        Whether to print the progress. True or 1 prints one line per second and how the fit ended,
+        larger values print every iteration.
 
     Attributes
     ----------

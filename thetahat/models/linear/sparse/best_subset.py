@@ -47,9 +47,9 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
     BIC = n·log(RSS_m/n) + m·log n, or error on held-out rows. ‖β‖₀ is the number of non-zero
     coefficients; the intercept is not counted.
 
-    Cost: O(n d²) for the Gram matrix, in memory or out of core, then branch and bound over the 2^d
-    subsets: usually about a second for d = 30 to 40, with O(d³) memory. The problem is NP-hard; for
-    more columns use `OrthogonalMatchingPursuit` or an L1 penalty.
+    Cost: O(n d²) for the Gram matrix, in memory or block by block, then branch and bound over the
+    2^d subsets: usually about a second for d = 30 to 40, with O(d³) memory. The problem is NP-hard;
+    for more columns use `OrthogonalMatchingPursuit` or an L1 penalty.
 
     Parameters
     ----------

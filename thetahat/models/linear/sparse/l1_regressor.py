@@ -281,7 +281,7 @@ class L1Regressor(L1Solver, PenaltyParameters):
     }
     _ranges = GRAM_RANGES | PENALTY_RANGES
     path = staticmethod(enet_path)
-    # An option for speed is no metadata to be routed.
+    # An option for speed is not metadata to be routed.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"check_input": UNUSED}
 
     @with_callbacks
@@ -294,7 +294,7 @@ class L1Regressor(L1Solver, PenaltyParameters):
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
             Training data. Sparse data stay sparse. A `Source` (see ``th.scan``) is read block by
-            block and brings its own target.
+            block and contains the target.
         y : array-like of shape (n,) or (n, n_targets), optional
             Target values. Several targets are fitted independently. Leave it out if X is a
             `Source`.

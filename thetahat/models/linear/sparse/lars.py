@@ -53,5 +53,5 @@ class Lars(LeastAngleRegressor):
         return PathRules(max_iter=self.n_nonzero_coefs, keep_path=self.fit_path)
 
     def _solution(self, path: LeastAnglePath) -> Solution:
-        """A path that ends after the requested steps is what was asked for."""
+        """A path that ends after the requested number of steps is complete."""
         return ended_as_asked(super()._solution(path))

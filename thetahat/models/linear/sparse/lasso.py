@@ -18,8 +18,8 @@ class Lasso(L1Regressor):
     when the duality gap is at most ``tol``·‖y‖²/n.
 
     Cost: O(n d) for each of a few passes over all columns, and O(s²) per iteration on a working set
-    of s columns. With many rows and few columns, O(n d²) for one Gram matrix, in memory or out of
-    core.
+    of s columns. With many rows and few columns, O(n d²) for one Gram matrix, in memory or block by
+    block.
 
     Examples
     --------

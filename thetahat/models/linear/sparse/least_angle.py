@@ -158,7 +158,7 @@ class LeastAngleRegressor(PathRegressor):
 
     _flattens_one_column = True
     _ranges = LEAST_ANGLE_RANGES
-    # Xᵀy is no metadata to be routed.
+    # Xᵀy is not metadata to be routed.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"Xy": UNUSED}
 
     def _rules(self) -> PathRules:
@@ -170,7 +170,7 @@ class LeastAngleRegressor(PathRegressor):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            Training data. A `Source` (see ``th.scan``) is read block by block and contains the
             target.
         y : array-like of shape (n,) or (n, n_targets), optional
             Target values. Several targets are fitted independently. Leave it out if X is a
@@ -191,8 +191,8 @@ class LeastAngleRegressor(PathRegressor):
             return y
         if y is None:
             raise ParameterError(
-                f"{type(self).__name__}: jitter={self.jitter!r} needs targets in memory, but X "
-                "brings its own. Use jitter=None."
+                f"{type(self).__name__}: jitter={self.jitter!r} needs targets in memory, but X is "
+                "a source that contains the targets. Use jitter=None."
             )
         check_value(self.jitter, LEAST_ANGLE_RANGES["jitter"], "jitter", type(self).__name__)
         noise = generator(self.random_state).uniform(0.0, self.jitter, len(y))

@@ -41,7 +41,7 @@ class OrthogonalMatchingPursuit(LinearRegressor):
     The method finds the true support if X is orthonormal or if its columns are nearly uncorrelated.
     `BestSubset` searches all subsets instead.
 
-    Cost: O(n d²) for the Gram matrix, in memory or out of core, and O(s d) per iteration with s
+    Cost: O(n d²) for the Gram matrix, in memory or block by block, and O(s d) per iteration with s
     selected columns; or O(n d) per iteration without the Gram matrix. Memory O(d²), or O(n s).
 
     Parameters

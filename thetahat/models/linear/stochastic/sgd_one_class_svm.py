@@ -185,7 +185,7 @@ class SGDOneClassSVM(OutlierDetector, Stochastic):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Rows to judge, with the same columns as in `fit`.
+            Rows to score, with the same columns as in `fit`.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class SGDOneClassSVM(OutlierDetector, Stochastic):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Rows to judge, with the same columns as in `fit`.
+            Rows to score, with the same columns as in `fit`.
 
         Returns
         -------

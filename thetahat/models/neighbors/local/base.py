@@ -26,7 +26,7 @@ from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
 
 LEAF_SIZE = 30
 LEAST_SUM = 1e-250
-"""Sums of kernel values below it have lost their digits; nothing within reach counts."""
+"""Smaller sums of kernel values have no correct digits, and count as 0."""
 NEIGHBORS_AT_ONCE = 1 << 20
 """Neighbours of several queries that are in memory together."""
 CONSTANT = Terms(0, 0)
@@ -54,8 +54,8 @@ class LocalModel(Estimator):
     metric : str, Distance or callable, default="euclidean"
         The distance between rows: a name or a value of ``th.distances``, or a function of two rows.
     outside : {"nearest", "nan", "error"}, default="nearest"
-        What is predicted for a query without a training row in reach of the kernel: the average of
-        the nearest rows, NaN with a warning, or nothing with an error.
+        What is predicted for a query without a training row in the support of the kernel: the
+        average of the nearest rows, NaN with a warning, or nothing with an error.
     tolerance : float, default=1e-8
         Rows may be left out if together they have at most this share of the weight at a query, as
         distant rows under a Gaussian kernel; predictions are faster if distant rows need not be
@@ -237,7 +237,7 @@ class LocalModel(Estimator):
             return
         message = (
             f"{type(self).__name__}: {alone.shape[0]} of {rows.shape[0]} rows have no training row "
-            f"in reach of the kernel (first at row {alone[0]})"
+            f"in the support of the kernel (first at row {alone[0]})"
         )
         remedy = "Use a larger bandwidth, or outside='nearest'."
         if self.outside == "error":

@@ -33,7 +33,7 @@ class LocalFit:
     """Predictions at some queries, and what they are made of."""
 
     prediction: Array
-    """(m, t); NaN where no row is in reach."""
+    """(m, t); NaN where no row is in the support of the kernel."""
     own: Array
     """l_i/g_i of a row at the query, (m,): the weight of a training row in its own prediction."""
     squares: Array
@@ -47,14 +47,15 @@ class LocallyWeightedRegression(RegressorMixin, LocalModel):
     Formula: β̂(x*) = (ΦᵀWΦ + λI)⁻¹ΦᵀWy with W = diag w_i·K(d(x*, x_i)/h). The rows of Φ hold the
     monomials of x_i − x* up to the degree, and the prediction is the constant of the fit, which
     the penalty leaves out. With ``fit_intercept=False`` they hold the monomials of x_i without a
-    constant, all are penalised, and ŷ = φ(x*)ᵀβ̂. If Φ has too low a rank, as with few rows in
-    reach, the slopes of minimum norm are taken.
+    constant, all are penalised, and ŷ = φ(x*)ᵀβ̂. If Φ has too low a rank, as with few rows in the
+    support of the kernel, the slopes of minimum norm are taken.
 
-    A local line has less bias than a local constant (`NadarayaWatson`) at the ends of the data and
-    where rows are unevenly spaced.
+    A local line has less bias than a local constant (`NadarayaWatson`) near the boundary of the
+    data and where rows are unevenly spaced.
 
     Cost: `fit` takes O(n log n · d) to build a kd-tree. A prediction takes O(r p² + p³) for r rows
-    in reach and p monomials, besides finding them. Memory: two copies of the rows.
+    in the support of the kernel and p monomials, besides finding them. Memory: two copies of the
+    rows.
 
     Parameters
     ----------

@@ -66,12 +66,12 @@ class NadarayaWatson(RegressorMixin, KernelAverage):
 
     Formula: ŷ(x) = Σ_i g_i y_i/Σ_i g_i with g_i = w_i·K(d(x, x_i)/h), where K is a smoothing kernel
     and h the bandwidth. It is local least squares with a constant; see `LocallyWeightedRegression`
-    for less bias at the ends of the data.
+    for less bias near the boundary of the data.
 
     Cost: `fit` takes O(n log n · d) to build a kd-tree. A prediction takes O(n d), less where a
-    kd-tree of few columns excludes rows out of reach. Many predictions with a Gaussian kernel of
-    one or two columns use the fast Gauss transform, whose cost per row does not grow with n.
-    Memory: two copies of the rows.
+    kd-tree of few columns excludes rows outside the support of the kernel. Many predictions with a
+    Gaussian kernel of one or two columns use the fast Gauss transform, whose cost per row does not
+    grow with n. Memory: two copies of the rows.
 
     Attributes
     ----------
@@ -146,7 +146,8 @@ class NadarayaWatson(RegressorMixin, KernelAverage):
         A row is left out with its whole weight, not one of its repetitions.
 
         Formula: (Σ_j g_j y_j − g_i y_i)/(Σ_j g_j − g_i), which needs no further fit. Rows without
-        any other row in reach get the mean of the targets. Cost: that of `predict` for all rows.
+        any other row in the support of the kernel get the mean of the targets. Cost: that of
+        `predict` for all rows.
 
         Returns
         -------

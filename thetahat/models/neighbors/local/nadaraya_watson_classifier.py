@@ -25,14 +25,14 @@ class NadarayaWatsonClassifier(Classifier, KernelAverage):
     first one in ``classes_`` in case of ties.
 
     Cost: `fit` takes O(n log n · d) to build a kd-tree. A prediction takes O(n d), less where a
-    kd-tree of few columns excludes rows out of reach. Memory: two copies of the rows, and n times
-    the number of classes.
+    kd-tree of few columns excludes rows outside the support of the kernel. Memory: two copies of
+    the rows, and n times the number of classes.
 
     Parameters
     ----------
     outside : {"nearest", "error"}, default="nearest"
-        What is predicted for a query without a training row in reach of the kernel: the class of
-        the nearest rows, or nothing with an error.
+        What is predicted for a query without a training row in the support of the kernel: the class
+        of the nearest rows, or nothing with an error.
 
     Attributes
     ----------

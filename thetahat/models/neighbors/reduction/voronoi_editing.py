@@ -26,7 +26,7 @@ NEGLIGIBLE = 1e-9
 
 @with_parameters
 class VoronoiEditing(NearestPrototype):
-    """Classification by the nearest row, after dropping the rows that decide nothing.
+    """Classification by the nearest row, without the rows that do not affect any prediction.
 
     A row is dropped if all its Voronoi neighbours, whose cells touch its own, have its class. The
     others give every point the same class as all training rows do, so that one-nearest-neighbour

@@ -72,7 +72,7 @@ class Around:
     widths: Array
     """The bandwidth h of every query, (m,)."""
     reach: float
-    """The largest d/h of a row that counts."""
+    """The largest d/h of a row with a positive weight."""
     weights: Array
     """(n,)."""
     values: Array
@@ -93,7 +93,7 @@ class Around:
         self, tree: _native.NearestRows, points: Array, distance: Termwise, n_columns: int,
         sums: tuple[Array, Array], some: slice,
     ) -> None:  # fmt: skip
-        """Add all rows within reach of some queries, found by the tree."""
+        """Add all rows in the support of the kernel at some queries, found by the tree."""
         power = 1.0
         if isinstance(distance, RootOfSquares):
             power = 0.5
@@ -126,7 +126,8 @@ class Around:
         return loads * float(self.kernel.value(0.0))
 
     def suits_products(self, points: Array, queries: Array, distance: Termwise) -> bool:
-        """Whether most rows are in reach, so that matrix products are faster than a tree.
+        """Whether most rows are in the support of the kernel, so that matrix products are faster
+        than a tree.
 
         Distances from products are off by rounding of the spread, which is negligible then.
         """
@@ -178,7 +179,7 @@ class Around:
             b[place] += np.einsum("ik,i,it->kt", phi, g, self.values[rows]).ravel()
 
     def weights_of(self, distances: Array, query: int) -> tuple[Array, Array]:
-        """The weights g of the rows that count for a query, and the numbers of these rows."""
+        """The positive weights g of the rows at a query, and the numbers of these rows."""
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = np.where(distances == 0, 0.0, distances / self.widths[query])
         rows = np.flatnonzero(scaled <= self.reach)

@@ -24,9 +24,9 @@ from thetahat.mathematics.parts import Part, number, whole
 FIRST_ROWS = 512
 """Rows of the first batch, of which all pairs are compared."""
 BATCHES = 100
-"""Later batches have this share of the rows at most, because they do not see each other."""
+"""Later batches have at most this share of the rows, because they do not link their own rows."""
 SLACK = 1.2
-"""A row is not linked if it is nearer to a linked row, by this factor. More gives more links."""
+"""A row is not linked if it is nearer to a linked row by this factor. Larger: more links."""
 HELD_OUT, MEASURED = 400, 10
 """Queries, and their neighbours, from which the recall is estimated."""
 WIDEST = 4096
@@ -41,25 +41,26 @@ class ApproximateSearch(Part):
     """Settings of the approximate search: ``algorithm=ApproximateSearch(recall=0.99)``.
 
     A graph links every row to about ``n_links`` rows in different directions. A search walks from
-    row to row towards its query and keeps the nearest rows seen, as many as its width. The width is
-    chosen in `fit` such that held-out rows find the wanted share of their true neighbours. If a row
-    has many equal copies (more than ``n_links/4``), the graph links the distinct rows, and results
-    name the copies by their row numbers. Fewer than 1,000 distinct rows are searched exactly.
+    row to row towards its query and keeps the nearest rows found so far, as many as its width. The
+    width is chosen in `fit` such that held-out rows find the requested share of their true
+    neighbours. If a row has many equal copies (more than ``n_links/4``), the graph links the
+    distinct rows, and results name the copies by their row numbers. Fewer than 1,000 distinct rows
+    are searched exactly.
 
     Formula: recall = (number of true neighbours found)/k, on average over queries.
 
     Cost: to build, about n·w·R distances for the width w and R links, on all cores; a query
-    measures some hundred to some thousand rows, whatever n. Memory: 6·R·n bytes and two copies of
+    measures some hundred to some thousand rows, for any n. Memory: 6·R·n bytes and two copies of
     the rows.
 
     Parameters
     ----------
     recall : float, default=0.95
-        Share of the true neighbours that a search shall find on average. It is measured with 400
-        held-out rows and k = 10 neighbours. For more neighbours the width grows in proportion to
-        k, and the recall is usually larger (on Gaussian rows, 0.99 and more for k = 50 and 100
-        with the default); for fewer neighbours the width is that of k = 10. Larger values make
-        queries slower. Must be above 0 and below 1.
+        Share of the true neighbours that a search should find on average. It is measured with 400
+        held-out rows and k = 10 neighbours. For more neighbours the width grows in proportion to k,
+        and the recall is usually larger (on Gaussian rows, 0.99 and more for k = 50 and 100 with
+        the default); for fewer neighbours the width is that of k = 10. Larger values make queries
+        slower. Must be above 0 and below 1.
     n_links : int, default=32
         Number of links of a row (R). Larger values help for many columns without structure, and
         take more time and memory. Must be from 4 to 128.

@@ -172,7 +172,7 @@ class SearchTree(KernelDensities, CheckedValue):
 
 @dataclass(frozen=True, eq=False)
 class KDTree(SearchTree):
-    """A kd-tree: rows divided again and again at a value of one column.
+    """A kd-tree: rows divided repeatedly at a value of one column.
 
     A search descends into the half of the query first, then ascends, and visits the other half
     only if its box is nearer than the farthest neighbour found so far.

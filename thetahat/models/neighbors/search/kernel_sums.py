@@ -69,7 +69,7 @@ class KernelSums(CheckedValue):
     def log_sums(
         self, queries: Array, kernel: SmoothingKernel, width: float, atol: float, rtol: float
     ) -> Array:
-        """log Σ_i w_i K(d(x, x_i)/h), which is no density yet."""
+        """log Σ_i w_i K(d(x, x_i)/h), which is not normalised to a density."""
         power = self._power
         if power is None or kernel.code not in COMPILED:
             return self._of_pairs(queries, kernel, width)
@@ -171,7 +171,7 @@ class KernelDensities:
         Divide by the number of rows for a density; `KernelDensity` does. Nodes of the tree on which
         the kernel hardly varies are summed at once, with an error that is bounded.
 
-        Cost: O(log n + rows in reach of the kernel) per query for few columns.
+        Cost: O(log n + rows in the support of the kernel) per query for few columns.
 
         Parameters
         ----------

@@ -231,8 +231,8 @@ def tree_regions(model: Any, *, feature_names: Any = None, class_names: Any = No
     tree = words.tree
     if getattr(model, "n_features_in_", tree.n_features) != tree.n_features:
         raise CapabilityError(
-            f"{type(model).__name__}: the regions of oblique splits are no boxes. Grow the tree "
-            "with axis-parallel splits."
+            f"{type(model).__name__}: the regions of oblique splits are not boxes. Grow the "
+            "tree with axis-parallel splits."
         )
     n, d = tree.node_count, tree.n_features
     low, high = np.full((n, d), -np.inf), np.full((n, d), np.inf)
