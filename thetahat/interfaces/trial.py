@@ -187,10 +187,10 @@ def try_models(
     """Look at the rows, then tune, fit and compare the models on the same folds.
 
     With a time limit, the models are tuned on the training rows of every fold, and a stack of them
-    is added if the models were not chosen by the user, or if it was requested. The limit counts from
-    when the command has `begun` (by ``time.monotonic``), but at least half of it is for the models.
-    If `thresholds` are to be chosen, models are compared by how well they rank the rows, and models
-    without probabilities are left out unless they were requested.
+    is added if the models were not chosen by the user, or if it was requested. The limit counts
+    from when the command has `begun` (``time.monotonic``), but at least half of it is for the
+    models. If `thresholds` are to be chosen, models are compared by how well they rank the rows,
+    and models without probabilities are left out unless they were requested.
     """
     order = order or Asked()
     stack = asked is None or STACK in map(str.lower, asked)

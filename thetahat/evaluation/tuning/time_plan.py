@@ -3,7 +3,7 @@
 The time that every model needs is estimated from fits of samples (see `pace`). A model gets what it
 needs if that is less than an equal share of what is left, and the rest is divided among the others.
 A model whose fit to many rows takes more than its share is fitted to a half, a quarter, ... of the
-rows. Shares are computed again when a fit begins, from the time that is left then, how long the fits
+rows. Shares are computed again when a fit begins, from the time that is left, how long the fits
 before it took, and how much longer the clock takes than the computation. So the limit holds on a
 machine that becomes busy, and for models whose fits take longer than estimated. A model that cannot
 be finished in time is left out, if two others can. Scores play no part, so that nothing is learned

@@ -18,7 +18,7 @@ _EUCLIDEAN = ("euclidean", "l2")
 
 @with_parameters
 class Agglomeration(HierarchicalModel):
-    """A hierarchy of merges, cut where it was asked for.
+    """A hierarchy of merges, cut where it was requested.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ class Agglomeration(HierarchicalModel):
     connectivity : array, sparse matrix or callable, default=None
         Pairs of rows that are neighbours: a matrix of shape (n, n) whose entries other than 0 are
         edges, or a function of X that returns it. Only clusters with an edge between them are
-        merged, which is faster and follows the shape of the data. If the graph falls into several
-        components, they are joined by their nearest rows, with a warning.
+        merged, which is faster and follows the shape of the data. If the graph is
+        disconnected, its components are joined by their nearest rows, with a warning.
     compute_full_tree : "auto" or bool, default="auto"
         Whether to merge until one cluster is left. False stops at ``n_clusters``, which has an
         effect only with a connectivity. "auto" merges all, unless ``n_clusters`` is at least 100

@@ -111,7 +111,7 @@ class HierarchicalModel(Estimator, _WithTree, ABC):
         return points
 
     def _require_enough(self, n: int) -> None:
-        """Refuse fewer points than a hierarchy, or the clusters that were asked for, need."""
+        """Refuse fewer points than a hierarchy, or the requested clusters, need."""
         who, (one, several) = type(self).__name__, self._merges
         if n < 2:
             raise DataError(

@@ -76,7 +76,7 @@ class PLSSVD(BothScores):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Training rows. A `Source` (see ``th.scan``) is read block by block and brings its own
+            Training rows. A `Source` (see ``th.scan``) is read block by block and contains the
             target.
         y : array-like of shape (n,) or (n, n_targets), optional
             The second table, with the same rows. Leave it out if X is a `Source`.

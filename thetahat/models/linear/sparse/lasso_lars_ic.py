@@ -90,7 +90,7 @@ class LassoLarsIC(PathRegressor):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            Training data. A `Source` (see ``th.scan``) is read block by block and contains the
             target.
         y : array-like of shape (n,), optional
             Target values, one per row. Leave it out if X is a `Source`.

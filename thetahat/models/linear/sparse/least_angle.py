@@ -102,7 +102,7 @@ class PathRegressor(LinearRegressor):
     def _report(
         self, paths: list[LeastAnglePath], theta: Array, problem: LeastAngleProblem
     ) -> None:
-        """Keep how the paths ended, print them if asked for, and warn if they ended early."""
+        """Keep how the paths ended, print them on request, and warn if they ended early."""
         for path in paths if self.verbose else ():
             print_path(path)
         found = joined([self._solution(path) for path in paths])
@@ -201,7 +201,7 @@ class LeastAngleRegressor(PathRegressor):
 
 
 def ended_as_asked(found: Solution) -> Solution:
-    """A path that ends after the requested number of steps is what was asked for."""
+    """A path that ends after the requested number of steps is complete."""
     if found.outcome is Outcome.STEPS_EXHAUSTED:
         return replace(found, outcome=Outcome.EXACT, message=Outcome.EXACT.value)
     return found
