@@ -285,7 +285,8 @@ def dual(
     With weights, X and y are the rows times √w, and the α that is returned is √w times the
     solution, so that β = Xᵀα for the rows themselves.
 
-    Eigenvalues of XXᵀ at rounding level are dropped, so repeated rows cause no problem.
+    Eigenvalues of XXᵀ at rounding level count as 0, so repeated rows and more rows than columns
+    cause no problem. Their part of y does not reach β, but α = (y − Xβ)/τ contains it if τ > 0.
     """
     y = y if y.ndim == 2 else y[:, None]
     root = np.sqrt(row_weights(weight, len(y)))
@@ -299,9 +300,10 @@ def dual(
         require_squares(np.concatenate(largest) * np.sqrt(len(y)), X.shape[1])
         values, vectors = np.linalg.eigh(_outer_gram(centred))
         kept = values > max(X.shape) * EPSILON * max(values[-1], 0.0)
-        lifted = np.where(kept, values + ridge, 1.0)
-        alpha = vectors @ (np.where(kept, 1.0 / lifted, 0.0)[:, None] * (vectors.T @ target))
-        coef = centred.T @ alpha
+        lifted = np.where(kept, values, 0.0) + ridge
+        parts = (vectors.T @ target) / np.where(lifted > 0, lifted, np.inf)[:, None]
+        coef = centred.T @ (vectors @ np.where(kept[:, None], parts, 0.0))
+        alpha = vectors @ parts
         residual = ((target - centred @ coef) ** 2).sum(axis=0) + ridge * (coef**2).sum(axis=0)
     rank = int(kept.sum())
     condition = float(np.sqrt(values[-1] / values[kept][0])) if rank else float("inf")
