@@ -204,9 +204,13 @@ def test_eight_threads_at_once_get_the_same_bits(model):
 
 
 @needs_fork
-def test_memory_does_not_grow_with_the_number_of_fits():
+@pytest.mark.parametrize(
+    ("rows", "rounds"), [(300, 160), pytest.param(60, 2000, marks=pytest.mark.slow)]
+)
+def test_memory_does_not_grow_with_the_number_of_fits(rows, rounds):
+    """Each round fits five models, so that the long one makes ten thousand fits."""
     script = COMMON + (
-        "x = random.standard_normal((300, 6)); y = (x[:, 0] > 0).astype(int)\n"
+        f"x = random.standard_normal(({rows}, 6)); y = (x[:, 0] > 0).astype(int)\n"
         "models = [th.DecisionTreeClassifier(), th.RandomForestClassifier(3), th.Ridge(),\n"
         "          th.HistGradientBoostingClassifier(max_iter=3), th.LogisticRegression()]\n"
         "def resident():\n"
@@ -215,7 +219,7 @@ def test_memory_does_not_grow_with_the_number_of_fits():
         "    for _ in range(count):\n"
         "        for model in models:\n"
         "            clone(model).fit(x, y).predict(x)\n"
-        "fits(40); before = resident(); fits(160); grown = resident() - before\n"
+        f"fits(40); before = resident(); fits({rounds}); grown = resident() - before\n"
         "print(grown); sys.exit(grown > 3 << 20)\n"
     )
     run(script)

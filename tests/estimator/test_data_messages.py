@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
+from thetahat.catalog import estimators
 
 
 @pytest.mark.parametrize(
@@ -61,3 +62,12 @@ def test_the_diagonal_of_precomputed_distances_has_no_effect(size):
     expected = search.fit(given).kneighbors()[1]
     np.testing.assert_array_equal(search.fit(other).kneighbors()[1], expected)
     assert (np.diagonal(other) == size).all()
+
+
+@pytest.mark.parametrize("name", estimators())
+def test_a_source_is_no_target_of_rows_in_memory(name, tmp_path):
+    rows = np.abs(np.random.default_rng(0).standard_normal((12, 2)))
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, rows, delimiter=",", header="a,b", comments="")
+    with pytest.raises(th.errors.DataError, match=r"y is a FileSource.*th\.scan\(path, target="):
+        estimators()[name]._example().fit(rows, th.scan(path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial, wraps
@@ -19,7 +19,8 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 
 WARNED_OF = (Outcome.STEPS_EXHAUSTED, Outcome.STUCK, Outcome.DIVERGED, Outcome.OUT_OF_TIME)
-
+STEP_SIZES = ("eta0", "learning_rate_init", "learning_rate")
+"""Parameters that set the length of the steps; the first one that an estimator has counts."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 _fit: ContextVar[tuple[Any, list[Callable[[], Any]]] | None] = ContextVar("_fit", default=None)
@@ -104,7 +105,7 @@ class Watched(CallbackSupportMixin):
             warn(
                 f"{type(self).__name__}: {solution.outcome.value} ({solution.solver}, "
                 f"{solution.steps} {'iteration' if solution.steps == 1 else 'iterations'}, "
-                f"{_gap(solution)}). {_remedy(solution.outcome)}",
+                f"{_gap(solution)}). {_remedy(solution.outcome, self.get_params(deep=False))}",
                 ConvergenceWarning,
             )
 
@@ -155,13 +156,30 @@ def _gap(solution: Solution) -> str:
     return f"{solution.gap_kind} not known"
 
 
-def _remedy(outcome: Outcome) -> str:
+def _remedy(outcome: Outcome, parameters: Collection[str]) -> str:
+    """What to do, by the parameters that the estimator has."""
+    others = ["use another solver"] if "solver" in parameters else []
     if outcome is Outcome.DIVERGED:
-        return (
-            "The loss overflowed or is not defined: scale the columns and the target, use smaller "
-            "steps, or use another solver."
+        rate = next((name for name in STEP_SIZES if name in parameters), None)
+        smaller = [] if rate is None else [f"lower {rate}"]
+        return "The loss overflowed or is not defined: " + _either(
+            ["scale the columns and the target", *smaller, *others]
         )
     if outcome is Outcome.STUCK:
-        return "Scale the columns, or use another solver."
-    more = "th.config(max_time=...)" if outcome is Outcome.OUT_OF_TIME else "max_iter"
-    return f"Raise {more} or tol, scale the columns, or use another solver."
+        return _sentence(["scale the columns", *others])
+    raised = [name for name in ("max_iter", "tol") if name in parameters]
+    if outcome is Outcome.OUT_OF_TIME:
+        raised = ["th.config(max_time=...)", *(name for name in raised if name == "tol")]
+    more = [f"raise {' or '.join(raised)}"] if raised else []
+    return _sentence([*more, "scale the columns", *others])
+
+
+def _sentence(ways: list[str]) -> str:
+    text = _either(ways)
+    return text[0].upper() + text[1:]
+
+
+def _either(ways: list[str]) -> str:
+    """The ways as "a.", "a, or b." or "a, b, or c."."""
+    *first, last = ways
+    return f"{', '.join(first)}, or {last}." if first else f"{last}."

@@ -197,18 +197,21 @@ class _FoldWork:
         predicted = time.perf_counter()
         scores, values = {}, {}
         for metric, scorer in self.scorers[name].items():
-            known = {"predictions": predictions} if scorer is accuracy_scorer else {}
+            known: dict[str, Array] = {}
+            if scorer is accuracy_scorer:
+                known = {"predictions": predictions}
+            elif scorer is likelihood_scorer:
+                known = {"logs": np.asarray(learner.log_density(held), dtype=np.float64)}
             replayed = hasattr(scorer, "_score_func") and self.y is not None
             model, rows = (answers, places) if replayed else (learner, held)
             own = () if streamed and not replayed and not known else truth
             scores[metric] = float(scorer(model, rows, *own, **known))
             if scores[metric] == -np.inf and is_density_model(learner):
-                logs = np.asarray(learner.log_density(held))
+                logs = known.get("logs", np.asarray(learner.log_density(held)))
                 raise DataError(
                     f"The density of {name!r} is 0 at {np.sum(logs == -np.inf)} of {len(logs)} "
-                    f"held-out rows of fold {number}, so their log-likelihood is −inf. Let the "
-                    "density cover all rows, for example with bounds=[(low, high), ...] or a "
-                    "larger margin."
+                    f"held-out rows of fold {number}, so their log-likelihood is −inf. "
+                    + _positive_everywhere(learner)
                 )
             if not np.isfinite(scores[metric]):
                 raise DataError(
@@ -217,7 +220,10 @@ class _FoldWork:
                     "(fewer, or stratified), another metric, or scale the columns."
                 )
             if self.units is not None:
-                found = self._values(metric, name, answers, predictions, test, scores[metric])
+                if "logs" in known:
+                    found: RowValues | None = RowValues(known["logs"])
+                else:
+                    found = self._values(metric, name, answers, test, scores[metric])
                 values.update({} if found is None else {metric: found})
         return FoldFit(
             name,
@@ -238,15 +244,12 @@ class _FoldWork:
         metric: str,
         name: str,
         answers: Answers,
-        predictions: Array,
         test: Array,
         score: float,
     ) -> RowValues | None:
         """The contributions of the held-out rows to a score."""
         assert self.units is not None
         scorer = self.scorers[name][metric]
-        if scorer is likelihood_scorer:
-            return RowValues(np.asarray(predictions, dtype=np.float64))
         known = self.names.get(name, {}).get(metric)
         if self.y is None or known in ("accuracy", "roc_auc"):
             return None  # accuracy and areas follow from the predictions that are kept
@@ -283,9 +286,26 @@ def _predictions(learner: Any, X: Any, answers: Answers, places: Array) -> Array
     return np.empty((rows_in(X), 0))
 
 
-def likelihood_scorer(learner: Any, X: Any, y: Any = None) -> float:
+def likelihood_scorer(learner: Any, X: Any, y: Any = None, logs: Array | None = None) -> float:
     """Mean log density of the rows, the ``score`` of density models."""
-    return float(np.mean(learner.log_density(X)))
+    return float(np.mean(learner.log_density(X) if logs is None else logs))
+
+
+def _positive_everywhere(model: Any) -> str:
+    """How a density model becomes positive at all rows, by the parameters that it has."""
+    has = model.get_params(deep=False)
+    ways = [
+        way
+        for name, way in (
+            ("bounds", "bounds=[(low, high), ...] or a larger margin for rows outside the range"),
+            ("smoothing", "smoothing=1 for empty bins"),
+            ("bandwidth", 'a larger bandwidth or kernel="gaussian"'),
+        )
+        if name in has
+    ]
+    if not ways:
+        return "Use a model whose density is positive everywhere, such as KernelDensity."
+    return f"Let the density be positive at all rows: use {', and '.join(ways)}."
 
 
 def is_density_model(model: Any) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.distributed.pieces import is_dask
-from thetahat.foundation.errors import CapabilityError
+from thetahat.data.source import Source
+from thetahat.foundation.errors import CapabilityError, DataError
 
 ROWWISE = (
     "predict",
@@ -44,16 +45,35 @@ def lazy_on_dask(method: Callable[..., Any], owner: type) -> Callable[..., Any]:
 
 
 def source_for_dask(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method (a fit or a score), which reads a Dask collection as a source."""
+    """The method (a fit or a score), which reads a Dask collection as a source.
+
+    A source of rows in place of y or of the weights is refused, whatever the estimator does first.
+    """
 
     @wraps(method)
     def routed(self: Any, *args: Any, **params: Any) -> Any:
         X = args[0] if args else params.get("X")
         if type(X) is not np.ndarray and is_dask(X):
             return _by_source(method, self, args, params)
+        if not isinstance(X, Source):
+            for other in (*args[1:], *params.values()):
+                if type(other) is not np.ndarray and isinstance(other, Source):
+                    raise _source_beside_rows(method, self, other, args, params)
         return method(self, *args, **params)
 
     return routed
+
+
+def _source_beside_rows(
+    method: Callable[..., Any], model: Any, source: Source, args: Any, params: Any
+) -> DataError:
+    given = signature(method).bind(model, *args, **params).arguments
+    role = next((name for name, each in given.items() if each is source), "an argument")
+    return DataError(
+        f"{type(model).__name__}.{method.__name__}: {role} is a {type(source).__name__}, which is "
+        f"a source of whole rows, but X is in memory. Give {role} as an array, or open the rows "
+        "with their target: th.scan(path, target=...), and pass that source alone."
+    )
 
 
 def _by_source(method: Callable[..., Any], model: Any, args: Any, params: Any) -> Any:

@@ -286,8 +286,9 @@ def dual(
     solution, so that β = Xᵀα for the rows themselves.
 
     With a penalty the system is solved by Cholesky, and the rank is not known. Without one, or if
-    the penalty is at rounding level, eigenvalues of XXᵀ at rounding level are dropped, so that
-    repeated rows cause no problem.
+    the penalty is at rounding level, eigenvalues of XXᵀ at rounding level count as 0, so that
+    repeated rows and more rows than columns cause no problem: their part of y does not reach β,
+    but α = (y − Xβ)/τ contains it if τ > 0.
     """
     y = y if y.ndim == 2 else y[:, None]
     root = np.sqrt(row_weights(weight, len(y)))
@@ -301,8 +302,9 @@ def dual(
         parts = (centred, target)
         largest = [np.maximum(part.max(axis=0), -part.min(axis=0)) for part in parts]
         require_squares(np.concatenate(largest) * np.sqrt(len(y)), X.shape[1])
-        alpha, rank, condition = _dual_system(_outer_gram(centred), target, ridge, max(X.shape))
-        coef = centred.T @ alpha
+        gram = _outer_gram(centred)
+        alpha, explained, rank, condition = _dual_system(gram, target, ridge, max(X.shape))
+        coef = centred.T @ explained
         residual = ((target - centred @ coef) ** 2).sum(axis=0) + ridge * (coef**2).sum(axis=0)
     return LinearFit(
         coef=coef,
@@ -317,8 +319,8 @@ def dual(
 
 def _dual_system(
     gram: Array, target: Array, ridge: float, size: int
-) -> tuple[Array, int | None, float]:
-    """(G + τI)⁺ times the target, the rank of G if it is known, and the condition number of X."""
+) -> tuple[Array, Array, int | None, float]:
+    """α = (G + τI)⁺y, its part in the range of G, the rank of G if known, and κ of X."""
     if ridge > 0:
         lapack = scipy_linalg().lapack
         system = gram + np.diag(np.full(len(gram), ridge))
@@ -326,13 +328,15 @@ def _dual_system(
         if not failed:
             reciprocal, _ = lapack.dpocon(R, np.abs(system).sum(axis=0).max())
             if reciprocal > size * EPSILON:
-                return lapack.dpotrs(R, target)[0], None, float(np.sqrt(1.0 / reciprocal))
+                alpha = lapack.dpotrs(R, target)[0]
+                return alpha, alpha, None, float(np.sqrt(1.0 / reciprocal))
     values, vectors = np.linalg.eigh(gram)
     kept = values > size * EPSILON * max(values[-1], 0.0)
-    inverse = np.where(kept, 1.0 / np.where(kept, values + ridge, 1.0), 0.0)
-    alpha = vectors @ (inverse[:, None] * (vectors.T @ target))
+    lifted = np.where(kept, values, 0.0) + ridge
+    parts = (vectors.T @ target) / np.where(lifted > 0, lifted, np.inf)[:, None]
+    explained = vectors @ np.where(kept[:, None], parts, 0.0)
     condition = float(np.sqrt(values[-1] / values[kept][0])) if kept.any() else float("inf")
-    return alpha, int(kept.sum()), condition
+    return vectors @ parts, explained, int(kept.sum()), condition
 
 
 def _outer_gram(X: Array) -> Array:

@@ -25,6 +25,11 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.optimizers.stuck import is_stuck
 from thetahat.mathematics.parts import Part
 
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+"""A gap of at most this share of F may be rounding error."""
+FALLEN = 1e-8
+"""... if it is at most this share of the gap at the start, which has the same units."""
+
 
 @dataclass
 class State:
@@ -105,7 +110,7 @@ class Monitor:
         self.watch = watch if watch is not None else Watch()
         self.steps = 0
         self.best: State | None = None
-        self._first = math.nan
+        self._first = self._first_gap = math.nan
         self.outcome: Outcome | None = None
         self.trace: list[float] | None = [] if keep_trace else None
         self.solution: Solution | None = None
@@ -143,7 +148,15 @@ class Monitor:
         elif verdict is Verdict.STOPPED:
             self.outcome = Outcome.INTERRUPTED
         elif self.steps >= self.max_steps:
-            self.outcome = Outcome.STEPS_EXHAUSTED
+            self.outcome = Outcome.STALLED if self._is_rounding(state) else Outcome.STEPS_EXHAUSTED
+
+    def _is_rounding(self, state: State) -> bool:
+        """Whether a gap fell so far that it consists of rounding errors; it is 0 at best then."""
+        return (
+            state is self.best
+            and state.gap <= ROUNDING * abs(state.value)
+            and state.gap <= FALLEN * self._first_gap
+        )
 
     def _judge(self, state: State) -> None:
         if self.trace is not None:
@@ -154,7 +167,7 @@ class Monitor:
                 self.best = state
             return
         if self.best is None:
-            self.best, self._first = state, state.value
+            self.best, self._first, self._first_gap = state, state.value, state.gap
         if state.value <= self.best.value:
             self.best = state
         if state.gap <= self.tolerance and (state.settled or state.stalled):

@@ -100,7 +100,7 @@ class NeighborsClassifier(Classifier, Weighted, NeighborModel):
             and codes.shape == shape
             and codes.dtype.kind == "i"
             and all(
-                0 <= each.min() and each.max() < len(labels)
+                0 <= each.min() and each.max() + 1 == len(labels)
                 for each, labels in zip(codes.reshape(n, -1).T, lists, strict=True)
             ),
             f"the codes of the labels must be {n} numbers of classes",

@@ -116,6 +116,20 @@ def test_repeated_rows_in_the_dual(alpha):
     np.testing.assert_allclose(model.coef_, expected, rtol=1e-7, atol=1e-12)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("rows", [np.arange(60), np.r_[:15, :15]])
+def test_the_dual_variables_include_what_no_column_explains(rows, intercept):
+    """a = (XXᵀ + αI)⁻¹y = (y − ŷ)/α with more rows than columns, where XXᵀ is singular, too."""
+    data, y = X[rows, :5], Y[rows]
+    model = th.Ridge(2.0, solver="dual", fit_intercept=intercept).fit(data, y)
+    centred, target = (part - intercept * part.mean(axis=0) for part in (data, y))
+    expected = np.linalg.solve(centred @ centred.T + 2.0 * np.eye(len(y)), target)
+    found = model.solution_.multipliers
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found, (y - model.predict(data)) / 2.0, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(data.T @ found, model.coef_, rtol=1e-9)
+
+
 def test_gradient_vanishes():
     """2Xᵀ(Xβ + b − y) + 2αβ = 0 and Σ(residuals) = 0."""
     random = np.random.default_rng(1)

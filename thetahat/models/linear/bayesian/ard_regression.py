@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.models.linear.bayesian.credible_intervals import Credible
+from thetahat.models.linear.bayesian.last_step import with_last_step
 from thetahat.objective.least_squares.relevance_evidence import (
     Posterior,
     RelevanceEvidence,
@@ -166,9 +167,11 @@ class ARDRegression(Credible, WatchedSolver, OneTargetRegressor):
             theta = evidence.improved(self.solution_.theta, before, evidence.misfit(before))
             found = evidence.posterior(theta)
             value = evidence.objective(theta, found, evidence.misfit(found))
-        self.solution_ = replace(self.solution_, theta=theta, value=value)
+        self.solution_ = with_last_step(
+            self.solution_, theta, value, (before.mean, found.mean), self.tol
+        )
         self.__dict__.update(attributes(theta, found.mean))
-        self.n_iter_, self.log_evidence_ = self.solution_.steps + 1, -value
+        self.n_iter_, self.log_evidence_ = self.solution_.steps, -value
         trace = [-each for each in self.solution_.trace]
         self.scores_: Any = np.array(trace) if self.compute_score else []
         self.X_offset_, self.X_scale_ = x_mean, np.ones(d)

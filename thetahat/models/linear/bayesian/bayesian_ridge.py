@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.models.linear.bayesian.credible_intervals import Credible
+from thetahat.models.linear.bayesian.last_step import with_last_step
 from thetahat.objective.least_squares.ridge_evidence import (
     EvidenceFixedPoint,
     Hyperprior,
@@ -145,10 +146,14 @@ class BayesianRidge(Credible, WatchedSolver, OneTargetRegressor):
                 reason="maximise the evidence: one eigendecomposition, then O(d²) per step",
                 keep_trace=self.compute_score,
             )
-        theta = evidence.improved(self.solution_.theta)
-        self.solution_ = replace(self.solution_, theta=theta, value=evidence.value(theta))
+        before = self.solution_.theta
+        theta = evidence.improved(before)
+        coefficients = evidence.coefficients(before), evidence.coefficients(theta)
+        self.solution_ = with_last_step(
+            self.solution_, theta, evidence.value(theta), coefficients, self.tol
+        )
         self.__dict__.update(attributes(theta))
-        self.n_iter_, self.log_evidence_ = self.solution_.steps + 1, -self.solution_.value
+        self.n_iter_, self.log_evidence_ = self.solution_.steps, -self.solution_.value
         trace = [-value for value in self.solution_.trace]
         self.scores_: Any = np.array([*trace, self.log_evidence_]) if self.compute_score else []
         self.X_offset_, self.X_scale_ = path.x_mean, np.ones(source.n_features)

@@ -1,0 +1,85 @@
+"""Whether the labels of a stored classifier fit its other fitted parts.
+
+A prediction takes the label at the place of the largest score, so that fewer labels than scores
+end in an error of the array or, if the missing places are never largest, in wrong labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from thetahat.foundation.checked_value import check_rule
+
+PER_CLASS = (
+    "class_prior_", "class_log_prior_", "class_count_", "priors_", "class_weight_", "_n_support",
+    "_indices",
+)  # fmt: skip
+"""Attributes with one entry for each class."""
+MEMBERS = ("estimators_", "estimator_", "final_estimator_", "classifier_")
+
+
+def require_fitting_classes(model: Any) -> None:
+    """Refuse a stored classifier whose ``classes_`` has another length than its fitted parts.
+
+    Cost: O(number of members), and O(1) for a model without members.
+    """
+    state = vars(model)
+    classes = state.get("classes_")
+    if classes is None:
+        return
+    several = isinstance(classes, list)  # one array for each output
+    for each in classes if several else [classes]:
+        check_rule(model, _is_list_of_labels(each), "classes_ must be an array of labels")
+    lengths = [len(each) for each in classes] if several else len(classes)
+    if "n_classes_" in state:
+        counted = np.asarray(state["n_classes_"]).tolist()
+        check_rule(
+            model, counted == lengths, f"classes_ has {lengths} labels for {counted} classes"
+        )
+    if several:
+        return
+    for name, fitted in _class_counts(state):
+        check_rule(model, lengths == fitted, f"classes_ has {lengths} labels, {name} {fitted}")
+    if "n_classes_" not in state:  # whose members may have seen some of the classes only
+        for member in _members(state):
+            known = getattr(member, "classes_", None)
+            if isinstance(known, np.ndarray):
+                rule = f"classes_ has {lengths} labels, and a member has {len(known)}"
+                check_rule(model, len(known) == lengths, rule)
+    tags = get_tags(model).classifier_tags
+    if tags is not None and not tags.multi_class:
+        check_rule(model, lengths == 2, f"classes_ has {lengths} labels instead of two")
+
+
+def _is_list_of_labels(classes: Any) -> bool:
+    return isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.size > 0
+
+
+def _class_counts(state: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """The number of classes that each fitted attribute stands for, where it tells it."""
+    counted = [name for name in PER_CLASS if isinstance(state.get(name), np.ndarray | list)]
+    for name in counted:
+        yield name, len(state[name])
+    if "n_classes_" not in state and isinstance(state.get("n_outputs_"), int):
+        yield "n_outputs_", max(2, state["n_outputs_"])
+    coef = state.get("coef_")
+    if coef is not None and len(np.shape(coef)) == 2:
+        yield "coef_", max(2, coef.shape[0])
+    elif not counted and len(np.shape(state.get("intercept_"))) == 1:
+        # Models that count their classes may have an intercept for each pair or direction.
+        yield "intercept_", max(2, len(state["intercept_"]))
+    if len(np.shape(state.get("_votes"))) == 2:
+        yield "_votes", state["_votes"].shape[1]
+
+
+def _members(state: dict[str, Any]) -> Iterator[Any]:
+    for name in MEMBERS:
+        found = state.get(name)
+        if isinstance(found, Sequence):
+            yield from found
+        elif found is not None:
+            yield found
