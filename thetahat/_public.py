@@ -308,6 +308,12 @@ _FUNCTIONS_BY_MODULE = {
         "spectral_clustering",
     ),
     "thetahat.models.cluster.hierarchy.trees": ("linkage_tree", "ward_tree"),
+    "thetahat.models.decomposition.dictionaries": (
+        "dict_learning",
+        "dict_learning_online",
+        "sparse_encode",
+    ),
+    "thetahat.models.decomposition.factors.functions": ("fastica", "non_negative_factorization"),
 }
 
 _RESULTS_BY_MODULE = {

@@ -150,7 +150,7 @@ def test_trees_of_one_dimension_and_of_given_dissimilarities():
 
 
 def test_trees_refuse_and_warn():
-    with pytest.raises(th.errors.ParameterError, match="'ward' was given. Use ward_tree"):
+    with pytest.raises(th.errors.ParameterError, match=r"'ward' was given\. Use ward_tree"):
         functions.linkage_tree(blobs(), linkage="ward")
     with pytest.raises(th.errors.DataError, match="Cannot extract more clusters"):
         functions.ward_tree(blobs(), connectivity=np.ones((60, 60)), n_clusters=61)

@@ -15,7 +15,11 @@ OTHER_LINKAGES = ("complete", "average", "single")
 
 
 def ward_tree(
-    X: Any, *, connectivity: Any = None, n_clusters: int | None = None, return_distance: bool = False
+    X: Any,
+    *,
+    connectivity: Any = None,
+    n_clusters: int | None = None,
+    return_distance: bool = False,
 ) -> tuple[Any, ...]:
     """Merge the two clusters whose union is most compact, again and again (Ward's linkage).
 
@@ -47,7 +51,8 @@ def ward_tree(
     n_leaves : int
         Number of rows (n), the leaves of the hierarchy.
     parents : array of shape (n + n_merges,) or None
-        The cluster that each cluster is merged into, itself if it is not. None without connectivity.
+        The cluster that each cluster is merged into, itself if it is not. None without a
+        connectivity.
     distances : array of shape (n_merges,)
         The height of each merge, with ``return_distance=True``.
 
@@ -108,7 +113,8 @@ def linkage_tree(
     n_leaves : int
         Number of rows (n), the leaves of the hierarchy.
     parents : array of shape (n + n_merges,) or None
-        The cluster that each cluster is merged into, itself if it is not. None without connectivity.
+        The cluster that each cluster is merged into, itself if it is not. None without a
+        connectivity.
     distances : array of shape (n_merges,)
         The height of each merge, with ``return_distance=True``.
 
