@@ -11,6 +11,7 @@ ROOT = Path(thetahat.__file__).parents[1]
 TABLES = {
     "thetahat": lambda: _public.NAMES,
     "thetahat.errors": lambda: dict.fromkeys(errors.__all__, "thetahat.foundation.errors"),
+    "thetahat.functions": lambda: _public.FUNCTIONS,
     "thetahat.results": lambda: _public.RESULTS,
     "thetahat.data": lambda: import_module("thetahat.data")._NAMES,
     "thetahat.models.neural": lambda: import_module("thetahat.models.neural")._NAMES,

@@ -49,6 +49,8 @@ def test_the_top_holds_estimators_functions_and_namespaces():
 def test_a_name_that_moved_is_pointed_out():
     with pytest.raises(AttributeError, match=r"it is th\.errors\.DataError"):
         thetahat.DataError  # noqa: B018
+    with pytest.raises(AttributeError, match=r"it is th\.functions\.k_means"):
+        thetahat.k_means  # noqa: B018
     with pytest.raises(AttributeError, match=r"has no attribute 'Rigde'$"):
         thetahat.Rigde  # noqa: B018
 

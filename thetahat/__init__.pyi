@@ -36,6 +36,7 @@ from thetahat.evaluation import statistics as statistics
 from thetahat.evaluation.tree_pruning.prune import prune as prune
 from thetahat.evaluation.tuning.tune import tune as tune
 from thetahat.foundation.config import config as config
+from thetahat import functions as functions
 from thetahat.mathematics import activations as activations
 from thetahat.mathematics import autodiff as autodiff
 from thetahat.mathematics import binning as binning
@@ -501,6 +502,7 @@ __all__ = [
     "export_text",
     "fast_mcd",
     "from_dask",
+    "functions",
     "graphical_lasso",
     "how_many_clusters",
     "importances",

@@ -1,8 +1,8 @@
 """Every public name and the module that defines it: the table behind ``th.<name>``.
 
 Estimators and the functions of everyday use are names of ``th`` itself. Everything else is in a
-namespace by its kind: ``th.results`` has what functions return, ``th.errors`` what they raise,
-``th.losses`` the losses, and so on.
+namespace by its kind: ``th.functions`` has models as functions, ``th.results`` what functions
+return, ``th.errors`` what they raise, ``th.losses`` the losses, and so on.
 """
 
 NAMESPACES = {
@@ -14,6 +14,7 @@ NAMESPACES = {
     "distances": "thetahat.mathematics.distances",
     "distributions": "thetahat.mathematics.distributions",
     "errors": "thetahat.errors",
+    "functions": "thetahat.functions",
     "kernels": "thetahat.mathematics.kernels",
     "linalg": "thetahat.mathematics.linalg",
     "losses": "thetahat.mathematics.losses",
@@ -299,6 +300,22 @@ _BY_MODULE = {
     "thetahat.persistence.to_device": ("to_device",),
 }
 
+_FUNCTIONS_BY_MODULE = {
+    "thetahat.models.cluster.functions": (
+        "dbscan",
+        "k_means",
+        "kmeans_plusplus",
+        "spectral_clustering",
+    ),
+    "thetahat.models.cluster.hierarchy.trees": ("linkage_tree", "ward_tree"),
+    "thetahat.models.decomposition.dictionaries": (
+        "dict_learning",
+        "dict_learning_online",
+        "sparse_encode",
+    ),
+    "thetahat.models.decomposition.factors.functions": ("fastica", "non_negative_factorization"),
+}
+
 _RESULTS_BY_MODULE = {
     "thetahat.catalog": ("Taxonomy",),
     "thetahat.evaluation.resampling.bias_variance": ("BiasVariance",),
@@ -351,6 +368,9 @@ def _by_name(by_module: dict[str, tuple[str, ...]]) -> dict[str, str]:
 NAMES = NAMESPACES | _by_name(_BY_MODULE)
 """The names of ``th`` itself."""
 
+FUNCTIONS = _by_name(_FUNCTIONS_BY_MODULE)
+"""The names of ``th.functions``."""
+
 RESULTS = _by_name(_RESULTS_BY_MODULE)
 """The names of ``th.results``."""
 
@@ -363,7 +383,7 @@ def place_in_a_namespace(name: str) -> str:
     """
     from importlib import import_module
 
-    for namespace in ("data", "errors", "results"):
+    for namespace in ("data", "errors", "functions", "results"):
         if name in import_module(NAMESPACES[namespace]).__all__:
             return f"; it is th.{namespace}.{name}"
     return ""

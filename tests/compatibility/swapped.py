@@ -1,4 +1,4 @@
-"""A pytest plugin that puts the library's classes into a test module of scikit-learn.
+"""A pytest plugin that puts the library's classes and functions into a test module of scikit-learn.
 
 While the module is imported, `sklearn.tree.DecisionTreeClassifier` and every other public class of
 the same name here is replaced in its public package; afterwards the packages are as before, so that
@@ -22,7 +22,8 @@ from unittest import mock
 import pytest
 from sklearn.utils import all_estimators
 
-import thetahat as th
+from thetahat import _public
+from thetahat.migration.shared import named
 
 PACKAGES = (
     "covariance",
@@ -45,7 +46,7 @@ PACKAGES = (
     "svm",
     "tree",
 )
-FUNCTIONS = ("graphical_lasso", "lars_path", "lars_path_gram")
+FUNCTIONS = {"graphical_lasso", "lars_path", "lars_path_gram", *_public.FUNCTIONS}
 """Functions that are replaced, too."""
 
 
@@ -55,9 +56,10 @@ def shared_classes():
     for name in PACKAGES:
         package = importlib.import_module(f"sklearn.{name}")
         shared[package] = {
-            each: getattr(th, each)
+            each: named(each)
             for each in getattr(package, "__all__", dir(package))
-            if (inspect.isclass(getattr(package, each)) or each in FUNCTIONS) and hasattr(th, each)
+            if (each in _public.NAMES and inspect.isclass(getattr(package, each)))
+            or each in FUNCTIONS
         }
     return shared
 
@@ -82,7 +84,7 @@ def swap_globals(module, shared):
             copy = types.ModuleType(value.__name__)
             vars(copy).update(vars(value) | shared[value])
             setattr(module, name, copy)
-        elif isinstance(value, type) and value in ours:
+        elif isinstance(value, type | types.FunctionType) and value in ours:
             setattr(module, name, ours[value])
 
 

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import sklearn.cluster
 import sklearn.ensemble
 import sklearn.linear_model
 import sklearn.metrics
@@ -31,6 +32,7 @@ def test_every_learner_of_scikit_learn_that_is_here_is_shared():
     ours = {name for name, _ in all_estimators() if hasattr(th, name)}
     assert ours <= shared
     assert {"graphical_lasso", "lasso_path", "kneighbors_graph"} <= shared
+    assert set(th.functions.__all__) <= shared
 
 
 def test_functions_that_evaluate_are_not_shared():
@@ -64,6 +66,16 @@ def test_patched_names_are_ours_and_return(patched):
     assert f"sklearn.svm ({sum('.svm.' in each for each in patched.names)})" in str(patched)
     th.unpatch_sklearn()
     assert sklearn.linear_model.Lasso is theirs
+
+
+def test_functions_beside_the_models_are_replaced_and_return(patched):
+    theirs = sklearn.cluster._kmeans.k_means
+    assert sklearn.cluster.k_means is th.functions.k_means
+    assert "sklearn.cluster.k_means" in patched.names
+    assert importlib.import_module("thetahat.sklearn.cluster").k_means is th.functions.k_means
+    th.unpatch_sklearn()
+    assert sklearn.cluster.k_means is theirs
+    assert th.patch_sklearn("k_means").names == ("sklearn.cluster.k_means",)
 
 
 def test_patching_twice_adds_names_and_keeps_scikit_learns(patched):

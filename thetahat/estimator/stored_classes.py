@@ -60,7 +60,7 @@ def _is_list_of_labels(classes: Any) -> bool:
 
 
 def _class_counts(state: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """The number of classes that each fitted attribute stands for, where it tells it."""
+    """The number of classes that each fitted attribute stands for, if that is known."""
     counted = [name for name in PER_CLASS if isinstance(state.get(name), np.ndarray | list)]
     for name in counted:
         yield name, len(state[name])

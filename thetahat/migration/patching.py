@@ -9,10 +9,9 @@ from textwrap import wrap
 from types import ModuleType
 from typing import Any
 
-import thetahat
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import ParameterError
-from thetahat.migration.shared import shared_names
+from thetahat.migration.shared import named, shared_names
 
 _theirs: dict[tuple[ModuleType, str], Any] = {}
 """What scikit-learn had in the place of each name that is replaced now."""
@@ -130,7 +129,7 @@ def unpatch_sklearn() -> None:
     """
     while _theirs:
         (package, name), theirs = _theirs.popitem()
-        ours = getattr(thetahat, name)
+        ours = named(name)
         if getattr(package, name) is ours:  # and not what the program has put there since
             setattr(package, name, theirs)
         if isinstance(ours, type) and issubclass(ours, Estimator):

@@ -11,9 +11,15 @@ from typing import Any
 import sklearn
 
 import thetahat
-from thetahat._public import NAMES
+from thetahat._public import FUNCTIONS, NAMES
 
 MODELS = "thetahat.models."
+_PLACES = NAMES | FUNCTIONS
+
+
+def named(name: str) -> Any:
+    """What this library has under a shared name, in ``th`` itself or in ``th.functions``."""
+    return getattr(thetahat.functions if name in FUNCTIONS else thetahat, name)
 
 
 def replacement(value: Any) -> Any:
@@ -25,8 +31,8 @@ def replacement(value: Any) -> Any:
     if not (inspect.isclass(value) or inspect.isroutine(value)):
         return value
     name, module = getattr(value, "__name__", ""), getattr(value, "__module__", None) or ""
-    if module.startswith("sklearn.") and NAMES.get(name, "").startswith(MODELS):
-        return getattr(thetahat, name)
+    if module.startswith("sklearn.") and _PLACES.get(name, "").startswith(MODELS):
+        return named(name)
     return value
 
 

@@ -100,17 +100,30 @@ def random_labels(rows: Rows, k: int, random: np.random.Generator) -> Array:
 
 
 def far_rows(rows: Rows, k: int, random: np.random.Generator, first: Array | None = None) -> Array:
-    """k-means++: rows drawn by their squared distance from the centres so far.
+    """k-means++: rows drawn by their squared distance from the centres so far."""
+    return numbered_far_rows(rows, k, random, first)[0]
 
-    Of 2 + log k rows drawn in each turn, the one that lowers the loss most is taken. The distance
-    between centres rules out most rows without computing their distance. ``first`` holds centres
-    that are kept; the drawn ones follow them. Cost: O(n d k log k) time
+
+def numbered_far_rows(
+    rows: Rows,
+    k: int,
+    random: np.random.Generator,
+    first: Array | None = None,
+    tries: int | None = None,
+) -> tuple[Array, Array]:
+    """The centres of k-means++, and the numbers of their rows (−1 for centres in ``first``).
+
+    Of 2 + log k rows (``tries``) drawn in each turn, the one that lowers the loss most is taken.
+    The distance between centres rules out most rows without computing their distance. ``first``
+    holds centres that are kept; the drawn ones follow them. Cost: O(n d k log k) time
     at most, and 2k passes over rows that are not in memory.
     """
-    tries, chance, n = 2 + int(math.log(k)), rows.chance, rows.source.n_rows
+    chance, n = rows.chance, rows.source.n_rows
+    tries = 2 + int(math.log(k)) if tries is None else tries
+    numbers = np.full(k, -1, dtype=np.int64)
     if first is None or not len(first):
-        row = int(random.integers(n)) if chance is None else int(random.choice(n, p=chance))
-        first = rows.take(np.array([row]))
+        numbers[0] = random.integers(n) if chance is None else random.choice(n, p=chance)
+        first = rows.take(numbers[:1])
     centres, given = np.empty((k, rows.source.n_features)), len(first)
     centres[:given] = first
     search = _FarSearch(rows)
@@ -121,14 +134,15 @@ def far_rows(rows: Rows, k: int, random: np.random.Generator, first: Array | Non
     for number in range(given, k):
         drawn = search.draw(tries, random)
         if drawn is None:  # every row is a centre
-            centres[number:] = rows.take(random.integers(n, size=k - number))
+            numbers[number:] = random.integers(n, size=k - number)
+            centres[number:] = rows.take(numbers[number:])
             break
         candidates = rows.take(drawn)
         reach = 0.25 * squares_between(candidates, centres[:number]) * SURE
         best = int(np.argmin(search.potentials(candidates, reach)))
-        centres[number] = candidates[best]
+        centres[number], numbers[number] = candidates[best], drawn[best]
         search.take(candidates[best : best + 1], reach[best : best + 1], number)
-    return centres
+    return centres, numbers
 
 
 _BY_NAME = dict(zip(STARTS, (far_rows, random_rows, random_points, random_labels), strict=True))

@@ -18,6 +18,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.models.decomposition.factors.nonnegative_model import NonnegativeModel
 from thetahat.models.decomposition.factors.nonnegative_problem import NonnegativeFactors
+from thetahat.models.decomposition.factors.nonnegative_start import given_start
 from thetahat.models.decomposition.factors.nonnegative_steps import (
     CoordinateSteps,
     MultiplicativeSteps,
@@ -161,6 +162,17 @@ class NMF(Watched, NonnegativeModel):
         if self.tol > 0:
             self._warn_unless_converged()
         return np.array(weights)
+
+    def _weights_for(self, X: Any, H: Any) -> Array:
+        """The weights of the rows for components that are given, as `transform` computes them."""
+        source = self._open(X, supervised=False)
+        assert isinstance(source, InMemory)
+        k = np.shape(H)[0] if self.n_components == "auto" and np.ndim(H) else self.n_components
+        k = source.n_features if k is None or k == "auto" else int(k)
+        found = given_start(H, (k, source.n_features), "H", "NMF", "update_H=False needs it")
+        self.components_ = np.ascontiguousarray(found, dtype=source.dtype)
+        self.n_components_ = k
+        return np.asarray(self.transform(X))
 
     def _method(self) -> Method:
         if self.solver == "mu":

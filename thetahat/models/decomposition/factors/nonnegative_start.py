@@ -81,13 +81,16 @@ def _spectrum(source: InMemory, k: int, random_state: RandomState) -> Spectrum:
     return randomized_spectrum(source, k, centre=False, n_iter=2, rng=start_generator(random_state))
 
 
-def given_start(value: Any, shape: tuple[int, int], name: str, who: str) -> Array:
-    """A matrix of the user to start from."""
+def given_start(
+    value: Any,
+    shape: tuple[int, int],
+    name: str,
+    who: str,
+    need: str = "init='custom' needs both W and H, which other kinds of init do not",
+) -> Array:
+    """A matrix of the user, to start from or to keep; ``need`` says why it must be there."""
     if value is None:
-        raise ParameterError(
-            f"{who}: init='custom' needs both W and H, but {name} is None. Pass them to fit, as in "
-            "fit(X, W=..., H=...), or use another init."
-        )
+        raise ParameterError(f"{who}: {need}, but {name} is None. Pass an array of shape {shape}.")
     matrix = numbers(value, name, who)
     for axis, word in enumerate(("first", "second")):
         if matrix.ndim != 2 or matrix.shape[axis] != shape[axis]:

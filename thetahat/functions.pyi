@@ -1,0 +1,27 @@
+# Written by `python -m tests.public_stub`; do not edit.
+
+from thetahat.models.cluster.functions import dbscan as dbscan
+from thetahat.models.cluster.functions import k_means as k_means
+from thetahat.models.cluster.functions import kmeans_plusplus as kmeans_plusplus
+from thetahat.models.cluster.functions import spectral_clustering as spectral_clustering
+from thetahat.models.cluster.hierarchy.trees import linkage_tree as linkage_tree
+from thetahat.models.cluster.hierarchy.trees import ward_tree as ward_tree
+from thetahat.models.decomposition.dictionaries import dict_learning as dict_learning
+from thetahat.models.decomposition.dictionaries import dict_learning_online as dict_learning_online
+from thetahat.models.decomposition.dictionaries import sparse_encode as sparse_encode
+from thetahat.models.decomposition.factors.functions import fastica as fastica
+from thetahat.models.decomposition.factors.functions import non_negative_factorization as non_negative_factorization
+
+__all__ = [
+    "dbscan",
+    "dict_learning",
+    "dict_learning_online",
+    "fastica",
+    "k_means",
+    "kmeans_plusplus",
+    "linkage_tree",
+    "non_negative_factorization",
+    "sparse_encode",
+    "spectral_clustering",
+    "ward_tree",
+]
