@@ -107,6 +107,17 @@ def test_neighbourhoods_shells_and_balls_as_drawn():
         assert (inside, near, round_) == pytest.approx((0.1, shell, ball), abs=0.005)
 
 
+def test_the_picture_shows_the_four_shares():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    found = theory.curse_of_dimensionality([1, 2, 6])
+    axes = found.plot(axes=pyplot.figure().subplots())
+    shares = [found.filled, found.edge, found.shell, found.ball]
+    np.testing.assert_array_equal([line.get_ydata() for line in axes.lines], shares)
+    np.testing.assert_array_equal(axes.lines[0].get_xdata(), [1, 2, 6])
+    assert len(axes.get_legend().get_texts()) == 4
+    pyplot.close(axes.figure)
+
+
 def test_many_dimensions_do_not_overflow():
     found = theory.curse_of_dimensionality([400], n=10**6)
     assert found.cells == (10**400,)

@@ -69,10 +69,10 @@ def _class_counts(state: dict[str, Any]) -> Iterator[tuple[str, int]]:
     coef = state.get("coef_")
     if coef is not None and len(np.shape(coef)) == 2:
         yield "coef_", max(2, coef.shape[0])
-    elif not counted and len(np.shape(state.get("intercept_"))) == 1:
+    elif not counted and len(np.shape(state.get("intercept_", 0.0))) == 1:
         # Models that count their classes may have an intercept for each pair or direction.
         yield "intercept_", max(2, len(state["intercept_"]))
-    if len(np.shape(state.get("_votes"))) == 2:
+    if len(np.shape(state.get("_votes", 0.0))) == 2:
         yield "_votes", state["_votes"].shape[1]
 
 

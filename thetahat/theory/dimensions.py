@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, expm1, lgamma, log, log1p, log2, pi
+from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.theory.requirements import computable, probability, whole
@@ -60,6 +62,19 @@ class Dimensionality:
             count = f"{cells:>12}" if cells < 10**12 else f"{f'10^{log(cells) / log(10):.4g}':>12}"
             lines.append(f"{d:>8} {count} " + " ".join(f"{share:>8.4g}" for share in shares))
         return "\n".join(lines)
+
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot the four shares over the number of dimensions. Cost: O(number of dimensions)."""
+        for label, shares in (
+            ("cells that hold a row", self.filled),
+            ("edge of a cube with the given share of the rows", self.edge),
+            ("volume within 0.05 of the surface", self.shell),
+            ("volume of the largest ball inside", self.ball),
+        ):
+            axes.plot(self.dimensions, shares, "o-", ms=3, label=label)
+        axes.set(xlabel="dimensions", ylabel="share of the unit cube", ylim=(-0.05, 1.05))
+        axes.legend(frameon=False)
 
 
 def curse_of_dimensionality(

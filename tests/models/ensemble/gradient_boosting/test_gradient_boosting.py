@@ -104,6 +104,16 @@ def test_all_coefficients_reoptimised_fit_better_and_are_optimal():
         assert abs(slope.mean()) < 1e-3
 
 
+def test_scores_of_reoptimised_iterations_are_those_of_their_own_coefficients():
+    """Each is the last score of a shorter fit; staged predictions use the final coefficients."""
+    whole = th.GradientBoostingRegressor(n_estimators=6, reoptimise="all").fit(X, Y)
+    short = th.GradientBoostingRegressor(n_estimators=3, reoptimise="all").fit(X, Y)
+    np.testing.assert_allclose(whole.train_score_[:3], short.train_score_)
+    staged = [np.mean((Y - each) ** 2) for each in whole.staged_predict(X)]
+    assert staged[-1] == pytest.approx(whole.train_score_[-1])
+    assert staged[2] > whole.train_score_[2] * 1.001
+
+
 def test_monotone_columns():
     for kind, y in (
         (th.HistGradientBoostingRegressor, Y),

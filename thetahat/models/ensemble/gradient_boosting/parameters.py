@@ -55,9 +55,11 @@ class BoostingParameters:
         stable curvature, such as the squared, logistic and Poisson loss, and minimises all others.
     reoptimise : {"last", "all"}, default="last"
         "last" keeps earlier trees as boosting made them. "all" refits the coefficients of all trees
-        together with the same loss in every iteration, before the next gradients are computed. This
-        fits the training rows more closely, takes longer with each iteration, and needs memory for
-        two numbers per row and tree. Staged predictions use the final coefficients.
+        together with the same loss in every iteration, before the next gradients are computed.
+        This fits the training rows more closely, takes longer with each iteration, and needs memory
+        for two numbers per row and tree. Staged predictions use the final coefficients, whereas
+        ``train_score_`` is that of each iteration with the coefficients it had then: only the last
+        ones agree.
     checkpoint : path or None, default=None
         File in which the trees are saved every few seconds during training. If training is
         interrupted, calling `fit` again with the same data and parameters continues from there with

@@ -48,7 +48,7 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
     alpha_ : float
         The chosen penalty strength.
     best_score_ : float
-        Score of the chosen penalty.
+        Score of the chosen penalty; by default the weighted mean that `RidgeCV` uses.
     cv_results_ : array of shape (n, n_scores, n_alphas)
         Squared errors of the left-out rows times their weights, or their scores if `scoring` is
         given. Only available with ``store_cv_results=True``.

@@ -92,7 +92,9 @@ class RidgeCV(RidgeSearch, LinearRegressor):
     alpha_ : float or array of shape (n_targets,)
         The chosen penalty strength; one per target if ``alpha_per_target=True``.
     best_score_ : float or array of shape (n_targets,)
-        Score of the chosen penalty.
+        Score of the chosen penalty. By default −Σ wᵢeᵢ²/Σ wᵢ for the errors eᵢ of left-out rows,
+        which does not change if all weights and penalties are multiplied by a number; scikit-learn
+        divides by the number of rows instead of Σ wᵢ.
     scores_ : array of shape (n_alphas,) or (n_targets, n_alphas)
         Score of every penalty, in the order of `alphas`.
     cv_results_ : array of shape (n, n_alphas) or (n, n_targets, n_alphas)
