@@ -11,6 +11,9 @@ from thetahat.models.decomposition.dictionaries import dict_learning_online as d
 from thetahat.models.decomposition.dictionaries import sparse_encode as sparse_encode
 from thetahat.models.decomposition.factors.functions import fastica as fastica
 from thetahat.models.decomposition.factors.functions import non_negative_factorization as non_negative_factorization
+from thetahat.models.manifold.functions import locally_linear_embedding as locally_linear_embedding
+from thetahat.models.manifold.functions import smacof as smacof
+from thetahat.models.manifold.functions import spectral_embedding as spectral_embedding
 
 __all__ = [
     "dbscan",
@@ -20,8 +23,11 @@ __all__ = [
     "k_means",
     "kmeans_plusplus",
     "linkage_tree",
+    "locally_linear_embedding",
     "non_negative_factorization",
+    "smacof",
     "sparse_encode",
     "spectral_clustering",
+    "spectral_embedding",
     "ward_tree",
 ]
