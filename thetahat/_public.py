@@ -314,6 +314,7 @@ _FUNCTIONS_BY_MODULE = {
         "sparse_encode",
     ),
     "thetahat.models.decomposition.factors.functions": ("fastica", "non_negative_factorization"),
+    "thetahat.models.linear.least_squares.ridge_regression": ("ridge_regression",),
     "thetahat.models.manifold.functions": (
         "locally_linear_embedding",
         "smacof",
