@@ -114,11 +114,11 @@ def partial_dependence(
     random_state : int, Generator or None, default=0
         Seed or generator for drawing rows. The same seed gives the same result.
     method : {"brute", "recursion"}, default="brute"
-        "brute" averages predictions of the rows of X and works with every model. "recursion" is
-        faster and averages over the training rows of a decision tree, a forest or gradient boosting
-        of this library; X then only gives the values of the column, and the band has no width,
-        because no rows are drawn. It describes the raw prediction (such as the log odds) of
-        gradient boosting.
+        "brute" averages predictions of the rows of X and works with every model. "recursion"
+        averages over all training rows of a decision tree, a forest or gradient boosting of this
+        library, by the weights of their nodes; X then only gives the values of the column, and the
+        band has no width, because no rows are drawn. It describes the raw prediction (such as the
+        log odds) of gradient boosting.
 
     Returns
     -------

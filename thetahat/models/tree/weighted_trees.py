@@ -34,45 +34,56 @@ class WeightedTrees:
     def given(self, X: Matrix, column: int) -> Array:
         """The prediction if only one column of each row is known, (n, outputs).
 
-        Cost: O(n · nodes).
+        Subtrees without splits of that column count with their mean. Cost: O(nodes), and O(n) for
+        every node above a split of that column.
         """
         x = np.asarray(X[:, [column]].toarray() if is_sparse(X) else X[:, [column]])[:, 0]
         nodes, width = self.trees.nodes, len(self.start)
         owner = np.repeat(np.arange(self.trees.n_trees), np.diff(self.trees.roots))
         left = nodes["child"] + self.trees.roots[owner]  # of inner nodes
-        weights = self._node_weights(left)
+        splits = (nodes["feature"] & (CATEGORICAL - 1)) == column
+        splits &= nodes["feature"] >= 0
+        weights, means, matters = self._subtrees(left, splits)
         found = np.zeros((len(x), width))
         at = self.trees.roots[:-1]
         reach = np.ones((len(at), len(x)))
         while at.size:  # one level of all trees after another
-            leaf = nodes["feature"][at] < 0
-            values = self.trees.values[nodes["child"][at[leaf]]]
-            if values.shape[1] == width:
-                found += reach[leaf].T @ values
+            ends = ~matters[at]
+            if means.shape[1] == width:
+                found += reach[ends].T @ means[at[ends]]
             else:  # tree t belongs to one output
-                np.add.at(found.T, owner[at[leaf]] % width, reach[leaf] * values)
-            at, reach = at[~leaf], reach[~leaf]
-            # A node without weight has no rows that say more than one half.
-            share = np.divide(
-                weights[left[at]], weights[at], out=np.full(at.size, 0.5), where=weights[at] > 0
-            )
-            known = (nodes["feature"][at] & (CATEGORICAL - 1)) == column
-            to_left = np.where(known[:, None], self._goes_left(nodes[at], x), share[:, None])
+                np.add.at(found.T, owner[at[ends]] % width, reach[ends] * means[at[ends]])
+            at, reach = at[~ends], reach[~ends]
+            known = splits[at]
+            to_left = np.empty_like(reach)
+            to_left[known] = self._goes_left(nodes[at[known]], x)
+            to_left[~known] = _share(weights[left[at[~known]]], weights[at[~known]])[:, None]
+            to_left *= reach
             at = np.concatenate([left[at], left[at] + 1])
-            reach = np.concatenate([reach * to_left, reach * (1.0 - to_left)])
+            reach = np.concatenate([to_left, reach - to_left])
         return found / self.divisor + self.start
 
-    def _node_weights(self, left: Array) -> Array:
-        """The weight of every node: of an inner node, the sum of its leaves."""
-        feature = self.trees.nodes["feature"]
-        weights = np.where(feature < 0, self.weights, 0.0)
+    def _subtrees(self, left: Array, splits: Array) -> tuple[Array, Array, Array]:
+        """Of every node its weight, the weighted mean of its leaves, and whether it `splits` below.
+
+        The mean is only needed, and only right, where nothing below splits.
+        """
+        nodes = self.trees.nodes
+        leaf = nodes["feature"] < 0
+        weights, matters = np.where(leaf, self.weights, 0.0), splits.copy()
+        means = np.zeros((len(nodes), self.trees.values.shape[1]))
+        means[leaf] = self.trees.values[nodes["child"][leaf]]
         levels, at = [], self.trees.roots[:-1]
         while at.size:
-            levels.append(at[feature[at] >= 0])
+            levels.append(at[~leaf[at]])
             at = np.concatenate([left[levels[-1]], left[levels[-1]] + 1])
         for level in reversed(levels):
-            weights[level] = weights[left[level]] + weights[left[level] + 1]
-        return weights
+            first, second = left[level], left[level] + 1
+            weights[level] = weights[first] + weights[second]
+            share = _share(weights[first], weights[level])[:, None]
+            means[level] = share * means[first] + (1.0 - share) * means[second]
+            matters[level] |= matters[first] | matters[second]
+        return weights, means, matters
 
     def _goes_left(self, nodes: Array, x: Array) -> Array:
         """Whether each value goes left at each node, (nodes, n)."""
@@ -87,3 +98,8 @@ class WeightedTrees:
             left[place] = inside & ((bits[safe // 32] >> (safe % 32).astype(np.uint32)) & 1 == 1)
         missing = ((nodes["feature"] & MISSING_LEFT) != 0)[:, None]
         return np.where(np.isnan(x), missing, left)
+
+
+def _share(part: Array, whole: Array) -> Array:
+    """part / whole; one half for nodes without weight, which no training row has reached."""
+    return np.divide(part, whole, out=np.full(len(part), 0.5), where=whole > 0)
