@@ -314,6 +314,12 @@ _FUNCTIONS_BY_MODULE = {
         "sparse_encode",
     ),
     "thetahat.models.decomposition.factors.functions": ("fastica", "non_negative_factorization"),
+    "thetahat.models.linear.least_squares.ridge_regression": ("ridge_regression",),
+    "thetahat.models.manifold.functions": (
+        "locally_linear_embedding",
+        "smacof",
+        "spectral_embedding",
+    ),
 }
 
 _RESULTS_BY_MODULE = {

@@ -11,6 +11,10 @@ from thetahat.models.decomposition.dictionaries import dict_learning_online as d
 from thetahat.models.decomposition.dictionaries import sparse_encode as sparse_encode
 from thetahat.models.decomposition.factors.functions import fastica as fastica
 from thetahat.models.decomposition.factors.functions import non_negative_factorization as non_negative_factorization
+from thetahat.models.linear.least_squares.ridge_regression import ridge_regression as ridge_regression
+from thetahat.models.manifold.functions import locally_linear_embedding as locally_linear_embedding
+from thetahat.models.manifold.functions import smacof as smacof
+from thetahat.models.manifold.functions import spectral_embedding as spectral_embedding
 
 __all__ = [
     "dbscan",
@@ -20,8 +24,12 @@ __all__ = [
     "k_means",
     "kmeans_plusplus",
     "linkage_tree",
+    "locally_linear_embedding",
     "non_negative_factorization",
+    "ridge_regression",
+    "smacof",
     "sparse_encode",
     "spectral_clustering",
+    "spectral_embedding",
     "ward_tree",
 ]

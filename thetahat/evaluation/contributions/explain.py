@@ -103,7 +103,7 @@ def explain(
     if not outputs:
         values, base = values[:, :, 0], float(base[0])
     names = column_labels(X) if steps is None else _names_after(steps, X)
-    return Contributions(values, base, names, _response(model), outputs, _shown(X))
+    return Contributions(values, base, names, response_of(model), outputs, _shown(X))
 
 
 def _unwrapped(model: Any) -> tuple[Any, Pipeline | None]:
@@ -128,7 +128,8 @@ def _outputs(model: Any, count: int) -> list[Any]:
     return list(range(count))
 
 
-def _response(model: Any) -> str:
+def response_of(model: Any) -> str:
+    """What the trees or the coefficients of a model add up to."""
     if not is_classifier(model):
         loss = model._loss() if isinstance(model, DevianceRegressor) else model
         link = getattr(getattr(loss, "loss_", loss), "link", Link.IDENTITY)

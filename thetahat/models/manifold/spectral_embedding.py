@@ -15,7 +15,7 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.mathematics.lowrank.decompositions import with_fixed_signs
-from thetahat.mathematics.spectral.laplacian import laplacian_eigenvectors
+from thetahat.mathematics.spectral.laplacian import LaplacianEigen, laplacian_eigenvectors
 from thetahat.models.manifold.affinities import kernel_affinity
 from thetahat.models.manifold.graph_model import NEIGHBOURS, GraphModel
 
@@ -98,6 +98,9 @@ class SpectralEmbedding(GraphModel):
         "diffusion_steps": whole(0),
     }
 
+    _left_out = 1
+    """Number of eigenvectors before those of the embedding: the constant one."""
+
     def fit(self, X: Any, y: Any = None) -> SpectralEmbedding:
         """Compute the graph and its eigenvectors. Cost: see `SpectralEmbedding`.
 
@@ -115,8 +118,19 @@ class SpectralEmbedding(GraphModel):
             The fitted embedding.
         """
         source, W = self._edges(X)
+        found = self._eigenvectors(W)
+        self.eigenvalues_ = found.values[1:]
+        points = with_fixed_signs(found.random_walk[:, 1:].T).T
+        if self.diffusion_steps:
+            points = points * (1.0 - self.eigenvalues_) ** self.diffusion_steps
+        self.embedding_ = self._cast(points, source)
+        return self
+
+    def _eigenvectors(self, W: Matrix, normalised: bool = True) -> LaplacianEigen:
+        """The eigenvectors of the embedding and those that are left out; sets ``n_connected_``."""
+        n = self.n_components + self._left_out
         found = laplacian_eigenvectors(
-            W, self.n_components + 1, tol=self._tolerance, who="SpectralEmbedding"
+            W, n, normalised=normalised, tol=self._tolerance, who="SpectralEmbedding"
         )
         self.n_connected_ = found.n_connected
         if found.n_connected > 1:
@@ -126,12 +140,7 @@ class SpectralEmbedding(GraphModel):
                 f"{found.n_connected - 1} columns show only which component a row belongs to. Use "
                 "more neighbours or a smaller gamma, or embed each component on its own."
             )
-        self.eigenvalues_ = found.values[1:]
-        points = with_fixed_signs(found.random_walk[:, 1:].T).T
-        if self.diffusion_steps:
-            points = points * (1.0 - self.eigenvalues_) ** self.diffusion_steps
-        self.embedding_ = self._cast(points, source)
-        return self
+        return found
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit the embedding, and return the points of the rows. Cost: that of `fit`.
@@ -153,11 +162,13 @@ class SpectralEmbedding(GraphModel):
         return points
 
     def _require_rows(self, n: int) -> None:
-        if self.n_components >= n:
+        if self.n_components + self._left_out > n:
+            rule = "at most the number of rows"
+            if self._left_out:
+                rule = "less than the number of rows, because the constant eigenvector is left out"
             raise ParameterError(
-                f"SpectralEmbedding: n_components={self.n_components} must be less than the number "
-                f"of rows, because the constant eigenvector is left out, but n_samples = {n}. Use "
-                "fewer components or more rows."
+                f"SpectralEmbedding: n_components={self.n_components} must be {rule}, but "
+                f"n_samples = {n}. Use fewer components or more rows."
             )
 
     def _count_neighbours(self, n: int) -> int:

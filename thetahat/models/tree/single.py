@@ -26,6 +26,7 @@ from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.parameters import SingleTreeParameters
 from thetahat.models.tree.pruning import weakest_links
 from thetahat.models.tree.structure import Tree
+from thetahat.models.tree.weighted_trees import WeightedTrees
 
 
 class SingleTree(SingleTreeParameters, TreeLearner, ABC):
@@ -204,13 +205,17 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
 
     def _shapley_values(self, X: Any, background: Any) -> tuple[Array, Array]:
         check_is_fitted(self)
+        return self._weighted_trees().shapley(self._rows(X))
+
+    def _weighted_trees(self) -> WeightedTrees:
+        """The tree with the weights of its leaves, where columns can be left out."""
         if self.oblique:
             raise CapabilityError(
                 f"{type(self).__name__}: contributions of columns are not available for splits "
                 f"along several columns (oblique={self.oblique}). Set oblique=0."
             )
         tree = self.tree_
-        return tree.packed.shapley(self._rows(X), tree.weight, tree.values.shape[1])
+        return WeightedTrees(tree.packed, tree.weight, np.zeros(tree.values.shape[1]))
 
     def get_depth(self) -> int:
         """Return the depth: the number of edges from the root to the deepest leaf."""

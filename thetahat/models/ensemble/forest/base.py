@@ -34,6 +34,7 @@ from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
+from thetahat.models.tree.weighted_trees import WeightedTrees
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 """Trees in forests have no oblique splits."""
@@ -370,11 +371,14 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
     def _shapley_values(self, X: Any, background: Any) -> tuple[Array, Array]:
         rows = self._rows(X)
         check_is_fitted(self)
+        return self._weighted_trees().shapley(rows)
+
+    def _weighted_trees(self) -> WeightedTrees:
+        """The mean of the trees with the weights of their leaves."""
         packed = self._summed()
         weights = np.zeros(packed.nodes.shape[0])
         weights[packed.nodes["feature"] < 0] = self._forest.leaf_weights
-        found, base = packed.shapley(rows, weights, packed.values.shape[1])
-        return found / len(self._forest), base / len(self._forest)
+        return WeightedTrees(packed, weights, np.zeros(packed.values.shape[1]), len(self._forest))
 
     def _mean_answers(self, X: Any) -> Array:
         """Mean over the trees of the leaf values of each row, (n, outputs, classes)."""

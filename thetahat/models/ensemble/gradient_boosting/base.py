@@ -41,6 +41,7 @@ from thetahat.models.ensemble.last_fit import LastFit
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.structure import Tree
+from thetahat.models.tree.weighted_trees import WeightedTrees
 
 
 class BaseBoosting(Watched, TreeLearner, ABC):
@@ -343,10 +344,14 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         return members.sum(rows, raw, raw.shape[1])
 
     def _shapley_values(self, X: Any, background: Any) -> tuple[Array, Array]:
-        from thetahat.models.ensemble.gradient_boosting.members import contributions
-
         check_is_fitted(self)
-        return contributions(self._packed, self._trees, self._rows(X), self._start)
+        return self._weighted_trees().shapley(self._rows(X))
+
+    def _weighted_trees(self) -> WeightedTrees:
+        """The sum of the trees with the weights of their leaves."""
+        from thetahat.models.ensemble.gradient_boosting.members import weighted_trees
+
+        return weighted_trees(self._packed, self._trees, self._start)
 
     def _started(self, rows: Array) -> Array:
         """Initial raw predictions f₀ for these rows, as a new array."""

@@ -28,6 +28,7 @@ from thetahat.models.ensemble.members import MemberSequence
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.regression import DecisionTreeRegressor
 from thetahat.models.tree.structure import Tree
+from thetahat.models.tree.weighted_trees import WeightedTrees
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 
@@ -341,14 +342,13 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
     def _first(self, rows: Rows) -> Array:
         return self._started(rows.X)
 
-    def _shapley_values(self, X: Any, background: Any) -> tuple[Array, Array]:
-        check_is_fitted(self)
+    def _weighted_trees(self) -> WeightedTrees:
         if not isinstance(self.init_, np.ndarray):
             raise CapabilityError(
                 f"{type(self).__name__}: contributions of columns are only available for trees "
                 "that start from a constant. Leave out init."
             )
-        return super()._shapley_values(X, background)
+        return super()._weighted_trees()
 
     def _started(self, rows: Array) -> Array:
         raw = super()._started(rows)

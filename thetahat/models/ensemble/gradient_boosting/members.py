@@ -15,6 +15,7 @@ from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.structure import Tree
+from thetahat.models.tree.weighted_trees import WeightedTrees
 
 
 @dataclass(frozen=True)
@@ -89,15 +90,14 @@ def answers_of(learner: Any, X: Any, n_rows: int) -> Array:
     return output
 
 
-def contributions(
-    packed: PackedTrees | None, members: Sequence[Any], rows: Array, start: Array
-) -> tuple[Array, Array]:
-    """Shapley values of the columns in f₀ plus the sum of the trees, and the mean of that sum."""
+def weighted_trees(
+    packed: PackedTrees | None, members: Sequence[Any], start: Array
+) -> WeightedTrees:
+    """f₀ plus the sum of the trees, with the weights of their leaves."""
     if packed is None:
         raise CapabilityError(
             "Contributions of columns are only available where all members are trees. Leave out "
             "estimator."
         )
     weights = np.concatenate([tree.weight for tree in members])
-    found, base = packed.shapley(rows, weights, len(start))
-    return found, base + start
+    return WeightedTrees(packed, weights, np.asarray(start))
