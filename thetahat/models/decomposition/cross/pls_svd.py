@@ -45,7 +45,7 @@ class PLSSVD(BothScores):
     x_loadings_, x_rotations_ : array of shape (d, n_components)
         Equal to `x_weights_`, because orthogonal directions need no correction.
     y_loadings_, y_rotations_ : array of shape (n_targets, n_components)
-        Equal to `y_weights_`.
+        Equal to `y_weights_`, for the same reason.
     singular_values_ : array of shape (n_components,)
         The singular values σ, in decreasing order.
 

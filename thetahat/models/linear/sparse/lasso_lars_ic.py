@@ -42,7 +42,7 @@ class LassoLarsIC(PathRegressor):
     Attributes
     ----------
     alpha_ : float
-        The chosen penalty.
+        The penalty with the smallest criterion.
     alphas_ : array of shape (n_nodes,)
         The penalties at the nodes of the path, largest first.
     criterion_ : array of shape (n_nodes,)
