@@ -167,7 +167,9 @@ void solve(const Rows<T, Index> &rows, double damp, double tolerance, std::size_
         const double size = std::sqrt(squared_norm), slope = alpha * std::fabs(s * phi);
         const double reach = length + size * std::sqrt(dot(theta, theta, d));
         value = residual * residual;
-        gap = slope == 0 || residual <= 0x1p-52 * reach ? 0.0 : slope / (size * residual);
+        // A gradient at rounding level is 0: further steps would follow rounding errors.
+        const bool exact = slope <= 1e-14 * size * residual || residual <= 0x1p-52 * reach;
+        gap = exact ? 0.0 : slope / (size * residual);
     }
     report[0] = static_cast<double>(steps);
     report[1] = gap;

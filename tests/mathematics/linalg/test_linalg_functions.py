@@ -462,3 +462,17 @@ def test_matrix_calculus_refuses_bad_input():
         th.linalg.quadratic_form(A, [1.0, 2.0, 3.0])
     with pytest.raises(th.errors.ParameterError, match="wrt='y' must be one of"):
         th.linalg.quadratic_form_gradient(A, np.ones(4), wrt="y")
+
+
+@pytest.mark.parametrize("solve", [th.linalg.lsqr, th.linalg.conjugate_gradient])
+def test_steps_end_where_only_rounding_errors_are_left(solve):
+    """Repeated columns and a tolerance that cannot be reached: the solution of least norm."""
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        n, d = random.integers(3, 15), random.integers(1, 6)
+        X = random.normal(size=(n, d)) * 10.0 ** random.integers(-3, 3, size=d)
+        X, y = np.hstack([X, X]), random.normal(size=n)
+        found = solve(lambda u, X=X: X @ u, lambda v, X=X: X.T @ v, y, 2 * d, tolerance=1e-17)
+        expected = np.linalg.lstsq(X, y, rcond=1e-12)[0]
+        assert found.outcome.success
+        np.testing.assert_allclose(found.theta, expected, rtol=1e-5, atol=1e-7)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.docstrings import described_like
-from thetahat.foundation.precision import EPSILON
+from thetahat.foundation.precision import EPSILON, SUM_ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.linear_system import LinearSystem, checked_system
@@ -61,7 +61,8 @@ class ConjugateGradient(Method):
             "square": square,
             "norm": norm,
         }
-        gap = 0.0 if exact or square == 0.0 else square**0.5 / (norm * length)
+        exact |= square**0.5 <= SUM_ROUNDING * norm * length
+        gap = 0.0 if exact else square**0.5 / (norm * length)
         return State(theta, length**2, gap, memory)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.precision import EPSILON, SUM_ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.linear_system import checked_system
@@ -68,9 +69,7 @@ class LSQR(Method):
         residual = hypot(s * phi_bar, damped**0.5)
         size = squared_norm**0.5
         gradient = alpha * abs(s * phi)
-        exact = residual <= np.finfo(float).eps * (
-            m["y_norm"] + size * float(np.linalg.norm(theta))
-        )
+        exact = residual <= EPSILON * (m["y_norm"] + size * float(np.linalg.norm(theta)))
         memory = m | {
             "u": u,
             "v": v,
@@ -81,7 +80,9 @@ class LSQR(Method):
             "squared_norm": squared_norm,
             "damped": damped,
         }
-        gap = 0.0 if exact or gradient == 0.0 else gradient / (size * residual)
+        # A gradient at rounding level is 0: further steps would follow rounding errors.
+        exact |= gradient <= SUM_ROUNDING * size * residual
+        gap = 0.0 if exact else gradient / (size * residual)
         return State(theta, residual**2, gap, memory)
 
 
