@@ -76,6 +76,11 @@ class LeastAngleProblem:
     def n_targets(self) -> int:
         return len(self.correlation)
 
+    @property
+    def target_squares(self) -> Array:
+        """Σ wy² of each target, about its mean with an intercept."""
+        return self.y_squares * self.y_unit**2
+
     def path(self, rules: PathRules, target: int = 0) -> LeastAnglePath:
         d = self.correlation.shape[1]
         unit = self.x_unit * self.y_unit  # of correlations

@@ -105,3 +105,18 @@ def test_bad_input_is_explained():
         th.LarsCV(cv=KFold(5)).fit(X, y, sample_weight=weight)
     with pytest.raises(ValueError, match="gives no folds"):
         th.LarsCV(cv=11).fit(X, y)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-6])
+def test_criteria_of_nearly_exact_fits(noise):
+    """Residual squares are sums over the rows where differences of moments have no digits left."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 6))
+    y = 3 * X[:, 0] - X[:, 1] + 5 + noise * random.normal(size=60)
+    model = th.LassoLarsIC(criterion="bic").fit(X, y)
+    assert np.isfinite(model.criterion_).all()
+    np.testing.assert_allclose(model.coef_, [3, -1, 0, 0, 0, 0], atol=1e-5)
+    design = np.column_stack([X, np.ones(60)])
+    (residual,) = np.linalg.lstsq(design, y)[1]
+    if noise:
+        assert model.noise_variance_ == pytest.approx(residual / 53, rel=1e-4)

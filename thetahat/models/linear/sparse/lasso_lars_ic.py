@@ -8,12 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
+from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import boolean, more_than, none, one_of, whole
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.precision import ROUNDING
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.models.linear.sparse.least_angle import PATH_RANGES, PathRegressor, ended_as_asked
 from thetahat.objective.lasso.least_angle import LeastAnglePath, LeastAngleProblem, PathRules
+from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
 
 
 @with_parameters
@@ -101,12 +105,12 @@ class LassoLarsIC(PathRegressor):
         problem = self._problem(source)
         rules = PathRules(True, self.positive, self.max_iter)
         path = problem.path(rules)
-        self.noise_variance_ = self._noise(problem, rules)
+        self.noise_variance_ = self._noise(problem, rules, source)
         factor = 2.0 if self.criterion == "aic" else float(np.log(problem.total))
         used = (np.abs(path.coefs) > np.finfo(np.float64).eps).sum(axis=1)
         self.criterion_ = (
             problem.total * np.log(2 * np.pi * self.noise_variance_)
-            + problem.residual_squares(path.coefs) / self.noise_variance_
+            + _residual_squares(problem, source, path.coefs) / self.noise_variance_
             + factor * used
         )
         best = int(np.argmin(self.criterion_))
@@ -117,8 +121,11 @@ class LassoLarsIC(PathRegressor):
         self._report([path], theta[:, None], problem)
         return self
 
-    def _noise(self, problem: LeastAngleProblem, rules: PathRules) -> float:
-        """The variance of the noise: the given one, or that of the end of the whole path."""
+    def _noise(self, problem: LeastAngleProblem, rules: PathRules, source: Source) -> float:
+        """The variance of the noise: the given one, or that of the end of the whole path.
+
+        It is at least that of rounding errors, so that exact fits have a criterion.
+        """
         if self.noise_variance is not None:
             return float(self.noise_variance)
         d = problem.correlation.shape[1]
@@ -131,7 +138,17 @@ class LassoLarsIC(PathRegressor):
                 "noise_variance."
             )
         end = problem.path(replace(rules, max_iter=np.inf, keep_path=False))
-        return float(problem.residual_squares(end.coefs)[0]) / free
+        found = float(_residual_squares(problem, source, end.coefs)[0]) / free
+        rounding = ROUNDING**2 * float(problem.target_squares[0]) / problem.total
+        return max(found, rounding, float(np.finfo(np.float64).tiny))
 
     def _solution(self, path: LeastAnglePath) -> Solution:
         return ended_as_asked(super()._solution(path))
+
+
+def _residual_squares(problem: LeastAngleProblem, source: Source, coefs: Array) -> Array:
+    """Σ w(y − xᵀβ − b)² for each β; from the rows where moments lose too many digits."""
+    found = problem.residual_squares(coefs)
+    if found.min() >= FEW_DIGITS * problem.target_squares[0]:
+        return found
+    return residual_squares(source, coefs.T, problem.x_mean, problem.y_mean)
