@@ -35,7 +35,7 @@
 
 namespace thetahat::trees {
 
-enum class Potential { squared, friedman, poisson, gini, entropy, error };
+enum class Potential { squared, poisson, gini, entropy, error };
 
 constexpr bool counts_classes(Potential potential) {
     return potential == Potential::gini || potential == Potential::entropy ||
@@ -67,28 +67,6 @@ template <std::size_t Width = 0> struct Squares {
         for (std::size_t k = 0; k < width(); ++k)
             squares += (all[k] / w) * (all[k] / w);
         return std::max(0.0, unit() * (q / w - squares));
-    }
-};
-
-// Friedman's improvement w_L·w_R/W · (mean difference)², the mean taken over outputs before the
-// square; with one output it is the gain in squared error.
-struct MeanDifference {
-    std::size_t n_sums, outputs;
-
-    std::size_t width() const { return n_sums; }
-    double unit() const {
-        return 1.0 / (static_cast<double>(outputs) * static_cast<double>(outputs));
-    }
-    double base(const double *, double) const { return 0.0; }
-    double score(const double *left, double w_left, const double *all, double w) const {
-        double apart = 0.0;
-        for (std::size_t k = 0; k < n_sums; ++k)
-            apart += left[k] * w - all[k] * w_left;
-        return apart * apart / (w * (w_left * (w - w_left)));
-    }
-    double class_q(double w) const { return w * static_cast<double>(outputs); }
-    double impurity(const double *all, double w, double q) const {
-        return Squares<>{n_sums, outputs}.impurity(all, w, q);
     }
 };
 
@@ -176,10 +154,9 @@ inline double rounded_gain(double gain, double spread) {
 }
 
 inline Potential potential_of(const std::string &name) {
-    if (name == "squared_error")
+    // Friedman's improvement w_L·w_R/W · (mean difference)² is the gain in squared error.
+    if (name == "squared_error" || name == "friedman_mse")
         return Potential::squared;
-    if (name == "friedman_mse")
-        return Potential::friedman;
     if (name == "poisson")
         return Potential::poisson;
     if (name == "gini")
@@ -197,8 +174,6 @@ template <typename Use>
 decltype(auto) with_criterion(Potential potential, std::size_t n_sums, std::size_t outputs,
                               Use &&use) {
     switch (potential) {
-    case Potential::friedman:
-        return use(MeanDifference{n_sums, outputs});
     case Potential::poisson:
         return n_sums == 1 ? use(Logarithms<1>{n_sums, outputs, true})
                            : use(Logarithms<>{n_sums, outputs, true});

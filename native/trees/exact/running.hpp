@@ -262,7 +262,7 @@ class SumsMeasure {
   public:
     SumsMeasure(const Targets &targets, Potential potential)
         : targets(targets), criterion(potential, targets.width(), targets.outputs),
-          centred(potential == Potential::squared || potential == Potential::friedman) {}
+          centred(potential == Potential::squared) {}
 
     class Running {
       public:

@@ -37,8 +37,7 @@ template <typename Use> void with_targets(const ForestTargets &targets, const Us
     if (outputs == 1 && classes <= 2) {
         OneSum one{targets.y, 0.0};
         const AnswerOfOne answer{one, classes > 0, poisson};
-        if (potential != Potential::squared && potential != Potential::friedman &&
-            potential != Potential::gini)
+        if (potential != Potential::squared && potential != Potential::gini)
             return use(one,
                        ChosenOfOne{{potential, classes > 0 ? std::size_t{2} : 1, 1}, classes > 0},
                        answer);

@@ -1,10 +1,15 @@
 """Quantiles of scores, with ties and with groups of rows."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
 import thetahat as th
 from thetahat.evaluation.conformal_prediction.ranks import Ranks
+from thetahat.evaluation.conformal_prediction.row_draws import row_draws
 from thetahat.foundation.errors import DataError
 from thetahat.results import Conformal
 
@@ -121,3 +126,35 @@ def test_stored_weights_must_belong_to_the_scores():
     for wrong in ([1.0], [-1.0] * len(data["scores"]), [1.0] * len(data["scores"])):
         with pytest.raises(DataError, match="one positive number for each score"):
             Conformal.from_data(found.model, {**data, "weights": wrong})
+
+
+@pytest.mark.parametrize("model", [th.KNeighborsClassifier(1), th.DecisionTreeClassifier()])
+def test_sets_of_single_rows_are_those_of_the_table_and_cover(model):
+    """Every row of a table has a number of its own, also if it is predicted alone."""
+    covered, places = [], np.array([[0, 0], [1.3, 0], [0, 1.3]])
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        y = random.integers(0, 3, 250)
+        X = places[y] + random.standard_normal((250, 2))
+        found = th.conformal(model, X[:150], y[:150])
+        sets = found.sets(X[150:], 0.8)
+        alone = np.vstack([found.sets(X[i : i + 1], 0.8) for i in range(150, 250)])
+        np.testing.assert_array_equal(alone, sets)
+        covered.append(sets[np.arange(100), y[150:]].mean())
+    assert np.mean(covered) == pytest.approx(0.8, abs=0.06)
+
+
+def test_draws_of_rows_depend_on_their_values_alone():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((500, 2))
+    table = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "x", "y")})
+    structured = table.to_records(index=False)
+    tables = [table, pl.from_pandas(table), pa.Table.from_pandas(table), np.asarray(structured)]
+    for kind in (X, sp.csr_array(X), X.tolist(), *tables):
+        drawn = row_draws(kind, np.random.default_rng(1))
+        assert np.unique(drawn).size == 500
+        assert drawn.mean() == pytest.approx(0.5, abs=0.05)
+    expected = row_draws(table, np.random.default_rng(1))
+    for kind in tables:
+        np.testing.assert_array_equal(row_draws(kind, np.random.default_rng(1)), expected)
+    assert (row_draws(X, np.random.default_rng(2)) != row_draws(X, np.random.default_rng(1))).all()

@@ -279,3 +279,17 @@ def test_memory_is_estimated_before_it_is_taken():
         pytest.raises(th.errors.MemoryBudgetError, match="400 × 5 numbers"),
     ):
         th.DecisionTreeRegressor().fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["DecisionTreeRegressor", "RandomForestRegressor"])
+def test_friedmans_improvement_is_the_gain_in_squared_error(name):
+    """Also with several outputs, whose differences of means must not cancel."""
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 0] <= 0]).astype(float)
+    options = {"max_depth": 1, "random_state": 0}
+    same = [
+        getattr(th, name)(criterion=criterion, **options).fit(X, Y).predict(X)
+        for criterion in ("squared_error", "friedman_mse")
+    ]
+    np.testing.assert_array_equal(*same)
+    assert np.abs(same[0] - Y).mean() < 0.25

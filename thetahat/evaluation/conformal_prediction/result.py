@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from thetahat.data.column_targets import one_column
 from thetahat.evaluation.conformal_prediction.class_shares import class_shares
 from thetahat.evaluation.conformal_prediction.ranks import TIED, Ranks
+from thetahat.evaluation.conformal_prediction.row_draws import row_draws
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.arguments import require_level
@@ -135,8 +136,8 @@ class Conformal:
             The share of new rows whose true class is in its set, between 0 and 1. It is exceeded by
             a model whose accuracy is larger, as the predicted class is always in the set.
         random_state : int, Generator or None, default=0
-            Seed or generator for the rows whose sets have classes at the limit. The same seed gives
-            the same sets for the same rows in the same order.
+            Seed or generator for the rows whose sets have classes at the limit. They are chosen by
+            their values and the seed, so that a row has the same set alone and among others.
 
         Returns
         -------
@@ -152,8 +153,10 @@ class Conformal:
         ranks = self.ranks
         edge, score = ranks.above(level), 1.0 - shares
         tied = np.abs(score - edge) <= TIED
-        drawn = generator(random_state).random((len(shares), 1)) < ranks.share_of_ties(level)
-        inside = np.where(tied, drawn, score < edge)
+        inside = score < edge
+        if tied.any():
+            drawn = row_draws(X, generator(random_state)) < ranks.share_of_ties(level)
+            inside = np.where(tied, drawn[:, None], inside)
         predicted = np.asarray(one_column(self.model.predict(X)))
         return inside | (predicted[:, None] == self.classes)
 

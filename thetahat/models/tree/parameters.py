@@ -122,8 +122,9 @@ class RegressionParameters:
     ----------
     criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, \
     default="squared_error"
-        Loss that splits reduce: the squared error, the absolute error (leaves predict medians),
-        Friedman's improvement score, or the Poisson deviance for non-negative targets.
+        Loss that splits reduce: the squared error, the absolute error (leaves predict medians), or
+        the Poisson deviance for non-negative targets. "friedman_mse" is the same as
+        "squared_error": Friedman's improvement of a split is its gain in squared error.
     monotonic_cst : array-like, dict or None, default=None
         Direction of the effect of each column on the prediction: 1 (must not decrease), 0 (no
         constraint) or −1 (must not increase). An array with one entry per column, or a dict from
