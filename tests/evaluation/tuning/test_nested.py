@@ -119,6 +119,7 @@ class TestCompare:
         models = {"one": Seven(), "two": th.LinearRegression()}
         with pytest.warns(UserWarning, match="stack of the best is left out.*fold 1 has 1"):
             found = th.compare(models, X, y, cv=2, time_limit=LONG, stack=True)
+        assert "stack of the best is left out" in found.notes[-1]
         assert set(found.evaluations) == {"one", "two"}
 
     def test_the_name_of_the_stack_is_taken(self):

@@ -71,6 +71,8 @@ class NestedTuning:
         self.folds, self.seed = folds, seed
         self.fits: dict[tuple[str, int], TunedFit] = {}
         self.stopped = Event()
+        self.no_stack = ""
+        """Why a requested stack was left out."""
         self._prepared = PreparedColumns()
         random = np.random.default_rng(seed)
         self.settings: dict[str, list[Setting]] = {}
@@ -94,7 +96,7 @@ class NestedTuning:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Models that declare no values to try, and what was done to keep the time limit."""
+        """Models without values to try, what was done to keep the time limit, a missing stack."""
         found = []
         fixed = [name for name, model in self.models.items() if not space_of(model)]
         if fixed:
@@ -102,7 +104,7 @@ class NestedTuning:
             found.append(
                 f"not tuned, because {declare} no values of parameters to try: {_listed(fixed)}"
             )
-        return (*found, *self.notes_about_time)
+        return (*found, *self.notes_about_time, *filter(None, [self.no_stack]))
 
     @property
     def notes_about_time(self) -> tuple[str, ...]:
@@ -180,9 +182,9 @@ class NestedTuning:
         if stopped is not None:
             stopped += interrupted
         self.models = {name: model for name, model in self.models.items() if name not in halted}
-        reason = self.why_no_stack() if stack and not interrupted else ""
-        if reason:
-            warn(f"compare: {reason}", UserWarning)
+        self.no_stack = self.why_no_stack() if stack and not interrupted else ""
+        if self.no_stack:
+            warn(f"compare: {self.no_stack}", UserWarning)
         elif stack and not interrupted:
             kind = StackingClassifier if self.rows.classifier else StackingRegressor
             found |= evaluate_all(
