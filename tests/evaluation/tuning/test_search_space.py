@@ -11,7 +11,7 @@ import thetahat as th
 from thetahat.catalog import estimators
 from thetahat.evaluation.tuning.search_space import settings_of, space_of
 from thetahat.evaluation.tuning.time_limit import seconds_of
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import CapabilityError, ParameterError
 
 BOOSTING = {
     *("learning_rate", "n_estimators", "max_depth"),
@@ -125,3 +125,24 @@ class TestSettings:
 
     def test_nothing_to_tune(self):
         assert settings_of(th.LinearRegression(), {}, 18, np.random.default_rng(0)) == [{}]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        th.KernelRidge(kernel="precomputed"),
+        th.SVC(kernel="precomputed"),
+        th.KNeighborsRegressor(metric="precomputed"),
+    ],
+    ids=repr,
+)
+def test_matrices_between_rows_are_refused(model):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = (X[:, 0] > 0).astype(int)
+    with pytest.raises(CapabilityError, match=r"precomputed matrix between rows.*th\.search"):
+        th.tune(model, X @ X.T, y)
+    name = "n_neighbors" if hasattr(model, "n_neighbors") else "alpha"
+    name, values = ("C", [0.1, 1.0]) if hasattr(model, "C") else (name, [1, 2])
+    distances = np.linalg.norm(X[:, None] - X, axis=2)
+    found = th.search(model, {name: values}, distances if name == "n_neighbors" else X @ X.T, y)
+    assert found.best[name] in values
