@@ -82,7 +82,9 @@ def test_names_and_submodules_of_namespaces_can_be_imported():
     ],
 )
 def test_modules_of_scikit_learn_are_pointed_to_the_names(code):
-    words = "sklearn.discriminant_analysis stand .* from thetahat import LinearDiscriminantAnalysis"
+    words = (
+        "sklearn.discriminant_analysis are in .* from thetahat import LinearDiscriminantAnalysis"
+    )
     with pytest.raises(ImportError, match=words):
         exec(code, {})
 

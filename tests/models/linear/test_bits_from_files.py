@@ -12,7 +12,15 @@ from thetahat.catalog import estimators
 from thetahat.data.source import rows_per_block
 
 N, D = 20_000, 6
-TO_TOLERANCE = {"HuberRegressor", "LinearSVC", "LassoCV", "ElasticNetCV", "LogisticRegressionCV"}
+TO_TOLERANCE = {
+    "ElasticNetCV",
+    "HuberRegressor",
+    "LarsCV",
+    "LassoCV",
+    "LassoLarsCV",
+    "LinearSVC",
+    "LogisticRegressionCV",
+}
 """Models that start from a fit to some of the rows, or take other steps, if rows are in memory."""
 BY_BINS = {"RandomForestClassifier", "RandomForestRegressor"}
 """Models whose thresholds are ends of bins if the rows are read from a file."""

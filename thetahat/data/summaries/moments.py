@@ -237,7 +237,8 @@ def provisional_frame(source: Source) -> Frame:
         frame = Frame.of(X if first.y is None else np.column_stack([X, first.y]))
     else:
         size = np.zeros(d)
-        np.maximum.at(size, X.indices, np.abs(X.data))
+        with np.errstate(invalid="ignore"):  # NaN are refused or left out later
+            np.maximum.at(size, X.indices, np.abs(X.data))
         frame = Frame.of(np.stack([-size, size]))
         if first.y is not None:
             of_y = Frame.of(_as_columns(first.y))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.extremes import require_squares_of_rows, require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import SMALLEST_ROOT, means, moments
@@ -115,6 +115,7 @@ def cross_of(source: Source, *, scale: bool) -> PassScatter:
     """The scatter without XᵀX, from two passes over the rows: O(n d q) for q targets."""
     source.require_finite()
     require_squares_of_rows(source, who="Partial least squares")
+    require_squares_of_target(source, who="Partial least squares")
     about, d = means(source), source.n_features
     found = source.reduce(_summarise_products, about.mean)
     size = np.sqrt(np.concatenate([found.x_squares, np.diagonal(found.y_square)]))
@@ -128,7 +129,7 @@ def cross_of(source: Source, *, scale: bool) -> PassScatter:
         frame,
         found.cross * by[:d, None] * by[d:],
         found.y_square * by[d:, None] * by[d:],
-        float((found.x_squares * by[:d] ** 2).sum()),
+        float(((size[:d] * by[:d]) ** 2).sum()),
         source,
         by[:d],
     )
