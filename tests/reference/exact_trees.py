@@ -47,7 +47,7 @@ def gain(criterion, y, w, left):
     if criterion == "friedman_mse":
         parts = [w[side].sum() for side in (left, ~left)]
         means = [w[side] @ y[side] / w[side].sum() for side in (left, ~left)]
-        return parts[0] * parts[1] / w.sum() * np.mean(means[0] - means[1]) ** 2
+        return parts[0] * parts[1] / w.sum() * np.mean((means[0] - means[1]) ** 2)
     if (
         criterion == "poisson"
         and min((w[side] @ y[side]).min() for side in (left, ~left)) <= 1e-15 * (w @ y).max()
