@@ -96,14 +96,6 @@ template <typename Code, typename Statistics> struct NodeGroups {
         arrange(order);
     }
 
-    void shuffle(Random &random) {
-        std::vector<std::size_t> order(n);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        for (std::size_t g = order.size(); g > 1; --g)
-            std::swap(order[g - 1], order[random.below(g)]);
-        arrange(order);
-    }
-
     // A compile-time constant if there is one sum.
     std::size_t stride() const {
         if constexpr (std::is_same_v<Statistics, OneSum>)
