@@ -23,6 +23,7 @@ from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.coordinate.column_designs import FEW_NUMBERS
+from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.objective.lasso.fold_rows import FoldRows
 from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import Path, path
@@ -38,6 +39,8 @@ class FoldErrors(FoldRows):
     max_iter: int
     watch: Watch = field(default_factory=Watch)
     """Once it is late, folds that have not begun are left out: their errors are NaN."""
+    unconverged: list[int] = field(default_factory=list)
+    """Number of penalties whose iterations ran out, of each path; filled by `errors`."""
 
     def all_rows(self) -> L1Rows:
         """All rows: their moments are those of the folds, merged, where folds cut the rows."""
@@ -91,7 +94,7 @@ class FoldErrors(FoldRows):
         return np.swapaxes(found, 0, 1)
 
     def _path(self, rows: L1Rows, alphas: Array, l1_ratio: float) -> Path:
-        return path(
+        found = path(
             rows.problem(),
             alphas,
             l1_ratio=l1_ratio,
@@ -100,6 +103,9 @@ class FoldErrors(FoldRows):
             max_iter=self.max_iter,
             once=True,  # else neighbours tie, and rounding chooses between them
         )
+        ends = [solution.outcome for solution in found.solutions]
+        self.unconverged.append(ends.count(Outcome.STEPS_EXHAUSTED))
+        return found
 
 
 def _moment_errors(held: Moments, found: Path) -> Array:

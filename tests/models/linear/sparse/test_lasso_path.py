@@ -1,5 +1,7 @@
 """Paths, cross-validation and several targets: beside scikit-learn, and by their own laws."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -288,3 +290,15 @@ def test_without_norms_it_is_ridge_regression(intercept):
     model = th.MultiTaskElasticNet(0.01, l1_ratio=0, fit_intercept=intercept).fit(X, Y)
     np.testing.assert_allclose(model.coef_, ridge.coef_, rtol=1e-9)
     np.testing.assert_allclose(model.intercept_, ridge.intercept_, atol=1e-12)
+
+
+def test_folds_that_run_out_of_iterations_are_warned_of():
+    """Of noise the largest penalty is chosen, whose fit to all rows converges at once."""
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((60, 100)), random.standard_normal(60)
+    with pytest.warns(ConvergenceWarning, match=r"\d+ of 500 fits to folds did not reach tol"):
+        chosen = th.LassoCV(max_iter=2).fit(X, y)
+    assert chosen.solution_.outcome.value.startswith("converged")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        th.LassoCV().fit(X, y)

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.row_subset import target_arrays
@@ -18,6 +19,8 @@ from thetahat.estimator.fold_routing import (
     splits_of,
 )
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, how_many_or_which, more_than, whole
+from thetahat.estimator.watching import WARNED_OF
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -151,6 +154,13 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
             message = "out of time before all folds were done: alpha was chosen by the others"
             self.solution_ = replace(self.solution_, outcome=Outcome.OUT_OF_TIME, message=message)
             self._warn_unless_converged()
+        elif (late := sum(held_out.unconverged)) and self.solution_.outcome not in WARNED_OF:
+            warn(
+                f"{type(self).__name__}: {late} of {errors.size} fits to folds did not reach tol "
+                "within max_iter iterations, so that alpha_ may be chosen wrongly. Raise max_iter "
+                "or tol, or scale the columns.",
+                ConvergenceWarning,
+            )
         return l1_ratio
 
     @property
