@@ -36,6 +36,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -59,6 +60,10 @@ def _labelled(model):
     return model.fit(X, np.where(Y > 5, "yes", "no"))
 
 
+def _labelled_sparse(model):
+    return model.fit(csr_array(X), np.where(Y > 5, "yes", "no"))
+
+
 def _of_three_classes(model):
     return model.fit(X, np.digitize(Y, [4, 7]))
 
@@ -77,6 +82,9 @@ VARIANTS = {
     "boosting of three classes": lambda: _of_three_classes(
         th.HistGradientBoostingClassifier(max_iter=3)
     ),
+    "neighbours of sparse rows": lambda: _labelled_sparse(th.KNeighborsClassifier(3)),
+    "machine of sparse rows": lambda: _labelled_sparse(th.SVC()),
+    "sparse coefficients": lambda: _labelled_sparse(th.LogisticRegression()).sparsify(),
     "logistic of three classes": lambda: _of_three_classes(th.LogisticRegression()),
     "many trees": lambda: _labelled(
         th.AdaBoostClassifier(n_estimators=20, random_state=np.random.default_rng(0))

@@ -23,6 +23,7 @@ from thetahat.data.views import with_one_target
 from thetahat.estimator.distributed.routing import ROWWISE, lazy_on_dask, source_for_dask
 from thetahat.estimator.parameters import Range, check_ranges
 from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.checked_value import check_sparse_entries
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.mathematics.optimizers.resumable import note_fit
 from thetahat.mathematics.parts import Part
@@ -190,9 +191,11 @@ class Estimator(BaseEstimator):
             theirs.__setstate__(self, state)
         else:
             super().__setstate__(state)
+            check_sparse_entries(self, vars(self))
+            self._check_loaded()
 
     def _check_loaded(self) -> None:
-        """Check attributes read from a file, where the model is not tried when it is loaded."""
+        """Check attributes read from a file or a pickle that compiled code follows."""
 
     @classmethod
     def _example(cls) -> Any:

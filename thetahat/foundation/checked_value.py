@@ -30,6 +30,7 @@ class CheckedValue:
         kind = type(self)
         known = [field for field in fields(self) if field.init]  # type: ignore[arg-type]
         state = state if isinstance(state, dict) else {}
+        check_sparse_entries(self, state)
         missing = [
             field.name
             for field in known
@@ -83,6 +84,16 @@ def check_rule(value: Any, holds: bool, rule: str) -> None:
         raise DataError(
             f"{type(value).__name__}: {rule}. The stored value is damaged; fit the model again."
         )
+
+
+def check_sparse_entries(value: Any, state: dict[str, Any]) -> None:
+    """Refuse sparse matrices with indices out of range, which products would follow. O(entries)."""
+    for name, each in state.items():
+        if hasattr(each, "check_format"):
+            try:
+                each.check_format(full_check=True)
+            except (ValueError, TypeError, AttributeError) as failure:
+                raise _refused(value, name, f"is no sparse matrix: {failure}") from failure
 
 
 def check_columns(model: Any) -> None:

@@ -160,10 +160,12 @@ class Decoder:
             vars(model).update(state)
         else:
             model.__setstate__(state)
-        if isinstance(model, Estimator):
-            if "n_features_in_" in state and not model.__sklearn_is_fitted__():
-                raise _malformed(f"a {kind.__name__} without attributes that fit sets at its end")
-            model._check_loaded()
+        if (
+            isinstance(model, Estimator)
+            and "n_features_in_" in state
+            and not model.__sklearn_is_fitted__()
+        ):
+            raise _malformed(f"a {kind.__name__} without attributes that fit sets at its end")
         return model
 
     def _read_enum(self, plain: Plain) -> Any:

@@ -236,7 +236,8 @@ void sum_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roo
     require(x.shape(1) == n_features, "x must have the columns the trees were grown on");
     const std::size_t n = x.shape(0), d = x.shape(1), width = values.shape(1), c = out.shape(1);
     require(out.shape(0) == n, "out must have one row per row of x");
-    require(width == c || width == 1, "leaves must hold one number, or one per column of out");
+    require(width == c || (width == 1 && c > 0),
+            "leaves must hold one number, or one per column of out");
     const T *rows = x.data();
     const double *value = values.data();
     double *sums = out.data();

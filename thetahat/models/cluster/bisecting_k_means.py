@@ -227,10 +227,6 @@ class BisectingKMeans(Watched, CentreModel):
                 open_nodes += [(left, some[nearer == 0]), (right, some[nearer == 1])]
         return labels
 
-    def __setstate__(self, state: Any) -> None:
-        super().__setstate__(state)
-        self._check_loaded()
-
     def _check_loaded(self) -> None:
         if "_children" not in vars(self):
             return

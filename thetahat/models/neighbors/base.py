@@ -167,10 +167,6 @@ class NeighborModel(Estimator):
             self._index = self._index.with_graph(self._approximate)
         self._index.prepare()
 
-    def __setstate__(self, state: Any) -> None:
-        super().__setstate__(state)
-        self._check_loaded()
-
     def _check_loaded(self) -> None:
         if "_index" not in vars(self):
             return

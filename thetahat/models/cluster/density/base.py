@@ -123,10 +123,6 @@ class DensityModel(ClusterMixin, Estimator, _Declared, ABC):
         )
         return "kd_tree" if has_tree and wanted else "brute"
 
-    def __setstate__(self, state: Any) -> None:
-        super().__setstate__(state)
-        self._check_loaded()
-
     def _check_loaded(self) -> None:
         if "labels_" not in vars(self):
             return

@@ -124,10 +124,6 @@ class HierarchicalModel(Estimator, _WithTree, ABC):
                 f"were given for a tree with {n} leaves. Use fewer clusters."
             )
 
-    def __setstate__(self, state: Any) -> None:
-        super().__setstate__(state)
-        self._check_loaded()
-
     def _check_loaded(self) -> None:
         found = vars(self)
         names = ("children_", "heights_", "n_leaves_", "labels_", "n_clusters_")

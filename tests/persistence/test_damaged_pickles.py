@@ -1,0 +1,57 @@
+"""Damaged pickles in which a compiled loop would follow a wrong index: refused, not followed."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import thetahat as th
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((30, 3))
+Y = np.where(X[:, 0] > 0, "yes", "no")
+
+
+def with_a_wrong_index(entries):
+    """A copy of sparse entries of which one points behind the last column."""
+    entries = entries.copy()
+    entries.indices[-1] = 2**30
+    return entries
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (th.SparseRandomProjection(2, random_state=0).fit(X), "components_"),
+        (th.LogisticRegression().fit(X, Y).sparsify(), "coef_"),
+        (th.SVC().fit(csr_array(X), Y), "support_vectors_"),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_sparse_attributes_are_checked(model, name):
+    damaged = pickle.loads(pickle.dumps(model))
+    vars(damaged)[name] = with_a_wrong_index(getattr(model, name))
+    with pytest.raises(th.errors.DataError, match=f"{name} is no sparse matrix"):
+        pickle.loads(pickle.dumps(damaged))
+
+
+def test_sparse_rows_of_neighbours_are_checked():
+    model = th.KNeighborsClassifier(3, algorithm="brute").fit(csr_array(X), Y)
+    vars(model._index)["rows"] = with_a_wrong_index(model._index.rows)
+    with pytest.raises(th.errors.DataError, match="rows is no sparse matrix"):
+        pickle.loads(pickle.dumps(model))
+
+
+def test_raw_predictions_without_columns_are_refused():
+    """Each tree adds to the column whose number is that of the tree modulo their count."""
+    trees = th.GradientBoostingClassifier(n_estimators=3).fit(X, Y)._packed
+    with pytest.raises(ValueError, match="leaves must hold one number"):
+        trees.sum(X, np.zeros((len(X), 0)), 0)
+
+
+def test_another_degree_does_not_fill_the_memory():
+    model = th.PolynomialThreshold().fit(X, Y)
+    model._monomials.degree = 255
+    with pytest.raises(th.errors.DataError, match="must be the number of monomials"):
+        pickle.loads(pickle.dumps(model))
