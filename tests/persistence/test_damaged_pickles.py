@@ -55,3 +55,11 @@ def test_another_degree_does_not_fill_the_memory():
     model._monomials.degree = 255
     with pytest.raises(th.errors.DataError, match="must be the number of monomials"):
         pickle.loads(pickle.dumps(model))
+
+
+def test_widths_of_tables_agree():
+    """Codes are compared with the widths before the tables are read."""
+    model = th.CategoricalNB().fit(np.column_stack([np.arange(30) % 2, np.arange(30) % 3]), Y)
+    model._sizes = model._sizes[::-1].copy()
+    with pytest.raises(th.errors.DataError, match="must hold the widths of the tables"):
+        pickle.loads(pickle.dumps(model))

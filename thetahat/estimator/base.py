@@ -192,7 +192,11 @@ class Estimator(BaseEstimator):
         else:
             super().__setstate__(state)
             check_sparse_entries(self, vars(self))
+            self._check_stored_classes()
             self._check_loaded()
+
+    def _check_stored_classes(self) -> None:
+        """Check the labels of a stored classifier."""
 
     def _check_loaded(self) -> None:
         """Check attributes read from a file or a pickle that compiled code follows."""

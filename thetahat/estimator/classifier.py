@@ -33,8 +33,7 @@ class LabelledEstimator(Estimator):
 
     classes_: Array
 
-    def __setstate__(self, state: Any) -> None:
-        super().__setstate__(state)
+    def _check_stored_classes(self) -> None:
         require_fitting_classes(self)
 
     def _open_classes(

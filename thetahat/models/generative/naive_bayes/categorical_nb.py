@@ -24,6 +24,7 @@ from thetahat.data.summaries.class_categories import (
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, none, whole
+from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.generative.naive_bayes.discrete import DiscreteNB, numbers_per_column
@@ -93,6 +94,22 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
     def _open_again(self, X: Any) -> Source:
         with _ordinal_remedy():
             return super()._open_again(X)
+
+    def _check_loaded(self) -> None:
+        found = vars(self)
+        if "feature_log_prob_" not in found:
+            return
+        tables = found["feature_log_prob_"]
+        shapes = [np.shape(each) for each in tables] if isinstance(tables, list) else []
+        n_classes = np.size(found.get("classes_", ()))
+        check_rule(
+            self,
+            bool(shapes) and all(len(each) == 2 and each[0] == n_classes for each in shapes),
+            "feature_log_prob_ must hold a table with one row per class for each column",
+        )
+        for name in ("n_categories_", "_sizes"):
+            same = np.array_equal(found.get(name, ()), [each[1] for each in shapes])
+            check_rule(self, same, f"{name} must hold the widths of the tables")
 
     def _summarise(self, source: Source) -> CategoryCounts:
         source.require_finite()
