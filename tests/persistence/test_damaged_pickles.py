@@ -63,3 +63,13 @@ def test_widths_of_tables_agree():
     model._sizes = model._sizes[::-1].copy()
     with pytest.raises(th.errors.DataError, match="must hold the widths of the tables"):
         pickle.loads(pickle.dumps(model))
+
+
+def test_columns_of_a_table_are_not_listed():
+    """2⁶³ names would be made before the first is compared."""
+    model = th.TableVectorizer().fit(X)
+    model.n_features_in_ = 2**63
+    assert pickle.loads(pickle.dumps(model)).n_features_in_ == 2**63
+    model.n_features_in_ = 1
+    with pytest.raises(th.errors.DataError, match=r"there is no column \['x1'\]"):
+        pickle.loads(pickle.dumps(model))

@@ -124,7 +124,6 @@ class TableVectorizer(TransformerMixin, Estimator):
             return
         check_ranges(self)
         check_columns(self)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         check_rule(
             self,
             isinstance(vars(self).get("encoders_"), list)
@@ -132,9 +131,15 @@ class TableVectorizer(TransformerMixin, Estimator):
             and all(isinstance(each, ColumnEncoder) for each in self.encoders_),
             "encoders_ must be a list of encoders",
         )
-        known = {str(name) for name in names}
-        unknown = [each.name for each in self.encoders_ if each.name not in known]
+        unknown = [each.name for each in self.encoders_ if not self._has_column(each.name)]
         check_rule(self, not unknown, f"there is no column {unknown[:1]}")
+
+    def _has_column(self, name: Any) -> bool:
+        names = vars(self).get("feature_names_in_")
+        if names is not None:
+            return name in names
+        number = name[1:] if isinstance(name, str) and name.startswith("x") else ""
+        return number.isdecimal() and len(number) < 20 and int(number) < self.n_features_in_
 
     def fit(self, X: Any, y: Any = None) -> TableVectorizer:
         """Determine the encoding of each column. Cost: O(n d), and O(n) words for text.
