@@ -293,3 +293,13 @@ def test_friedmans_improvement_is_the_gain_in_squared_error(name):
     ]
     np.testing.assert_array_equal(*same)
     assert np.abs(same[0] - Y).mean() < 0.25
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", [th.DecisionTreeRegressor, th.ExtraTreeRegressor])
+def test_poisson_leaves_are_positive(kind, seed):
+    """The sum of the right side is a difference: rounding does not make a sum of zeros positive."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((1000, 6))
+    y = np.maximum(X[:, 0] + random.standard_normal(1000), 0.0)
+    assert kind(criterion="poisson", random_state=seed).fit(X, y).predict(X).min() > 0
