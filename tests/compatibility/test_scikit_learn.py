@@ -20,17 +20,21 @@ KINDS = {
     "deliberate difference",
     "missing feature",
     "fault to mend",
+    "rounding decides",
 }
+EITHER = "rounding decides"
+"""Tests that pass on some processors and fail on others, because sums are rounded otherwise."""
 PAGE = "docs/scikit_learn.rst"
 """Page of the documentation that describes the deliberate differences."""
 EXPECTED = tomllib.loads(Path(__file__).with_name("expected.toml").read_text(encoding="utf-8"))
 
 
-def listed(modules):
+def listed(modules, kinds=KINDS):
     return [
         f"{module}::{test}"
         for module in modules
         for reason in EXPECTED[module].get("reasons", [])
+        if reason["kind"] in kinds
         for test in reason["tests"]
     ]
 
@@ -38,12 +42,15 @@ def listed(modules):
 @pytest.mark.slow
 @pytest.mark.parametrize("module", EXPECTED)
 def test_their_tests_pass_unless_listed(module):
-    assert not unexpected(run([module]), listed([module]))
+    either = listed([module], {EITHER})
+    assert not unexpected(run([module]), listed([module]), either=either)
 
 
 def test_a_sample_of_their_tests_passes_unless_listed():
     """About one test in 40, the same ones at every run."""
-    assert not unexpected(run(EXPECTED, every=40), listed(EXPECTED), sample=True)
+    found = run(EXPECTED, every=40)
+    either = listed(EXPECTED, {EITHER})
+    assert not unexpected(found, listed(EXPECTED), sample=True, either=either)
 
 
 @pytest.mark.parametrize("module", EXPECTED)
@@ -61,7 +68,7 @@ def test_deliberate_differences_are_described_on_the_page():
     assert sections
     for module in EXPECTED.values():
         for reason in module.get("reasons", []):
-            if reason["kind"] == "deliberate difference":
+            if reason["kind"] in ("deliberate difference", EITHER):
                 page, _, section = reason["why"].partition(":")[0].partition(", ")
                 assert (page, section) in {(PAGE, each) for each in sections}
 
@@ -98,3 +105,9 @@ def test_listed_passes_crashes_and_unknown_tests_are_reported():
         "m.py::test_b died: why",
         "m.py::test_c is listed and did not run",
     ]
+
+
+def test_where_rounding_decides_a_test_may_pass_or_fail():
+    records = outcomes(test_a="passed", test_b="failed", test_c="died")
+    either = ["m.py::test_a", "m.py::test_b", "m.py::test_c"]
+    assert unexpected(records, either, either=either) == ["m.py::test_c died: why"]
