@@ -280,6 +280,12 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterat
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        except KeyboardInterrupt:
+            # Work that has begun comes to its end on threads that nothing else waits for.
+            if not all([future.cancel() or future.done() for future in waiting]):
+                _pools.pop(size, None)
+                pool.shutdown(wait=False)
+            raise
         finally:
             for future in waiting:
                 future.cancel()

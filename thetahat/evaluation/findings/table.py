@@ -13,7 +13,7 @@ from thetahat.data.column_targets import one_column
 from thetahat.data.columns.quantities import Quantities, read_quantities
 from thetahat.data.columns.tables import is_table
 from thetahat.data.columns.variables import Variable, is_missing, variables
-from thetahat.data.validation import is_sparse
+from thetahat.data.validation import is_sparse, require_indices
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
@@ -156,6 +156,7 @@ def _columns(X: Any) -> list[Variable]:
             f"check: {X.shape[0]} rows of {X.shape[1]} columns",
             "Use fewer rows or columns.",
         )
+        require_indices(X, "check")
         X = X.toarray()
     if not is_table(X):
         X = np.asarray(X)

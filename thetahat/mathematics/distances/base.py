@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thetahat.data.validation import as_features, is_sparse
+from thetahat.data.validation import as_features, is_sparse, require_indices
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array, Matrix
@@ -130,5 +130,8 @@ def require_dense(distance: Distance, X: Matrix) -> Array:
 
 
 def _dense_rows(X: Any, who: str) -> Array:
-    rows, _ = as_features(X.toarray() if is_sparse(X) else X, who=who)
+    if is_sparse(X):
+        require_indices(X, who)
+        X = X.toarray()
+    rows, _ = as_features(X, who=who)
     return rows

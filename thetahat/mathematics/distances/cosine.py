@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thetahat.data.validation import is_sparse
+from thetahat.data.validation import is_sparse, require_indices
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Termwise, require_dense
 
@@ -37,6 +37,7 @@ class Cosine(Termwise):
         if is_sparse(X):
             import scipy.sparse as sp
 
+            require_indices(X, type(self).__name__)
             largest = abs(X).max(axis=1).toarray().ravel()
             rows = sp.diags_array(1 / np.where(largest > 0, largest, 1.0)) @ X
             length = np.sqrt(rows.multiply(rows).sum(axis=1))

@@ -8,11 +8,13 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat import _native
+from thetahat.data.validation import is_sparse, require_indices
 from thetahat.foundation.types import Array, Matrix
 
 
 def inner_products(X: Matrix, Z: Matrix) -> Array:
     """xᵀz for all rows of X and Z, dense; the rows may be sparse. Cost: O(n m d)."""
+    _require_indices(X, Z)
     found = X @ Z.T
     return found.toarray() if hasattr(found, "toarray") else found
 
@@ -21,6 +23,7 @@ def squared_norms(X: Matrix) -> Array:
     """‖x‖² of each row. Cost: O(n d)."""
     if is_array_api_obj(X):
         return array_namespace(X).sum(X * X, axis=1)
+    _require_indices(X)
     if X.format != "csr" or not X.has_canonical_format:
         return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
     of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
@@ -83,4 +86,12 @@ def exact_distances(X: Matrix, Z: Matrix, *, manhattan: bool = False) -> Array:
 
 def dense(X: Matrix) -> Array:
     """X as a dense array."""
+    _require_indices(X)
     return X if is_array_api_obj(X) else X.toarray()
+
+
+def _require_indices(*matrices: Matrix) -> None:
+    """Refuse sparse rows whose indices SciPy would follow out of the matrix."""
+    for X in matrices:
+        if is_sparse(X):
+            require_indices(X, "kernel")

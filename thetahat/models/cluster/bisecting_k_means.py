@@ -144,7 +144,7 @@ class BisectingKMeans(Watched, CentreModel):
         def attributes(theta: Array) -> dict[str, Any]:
             return tree.attributes(theta)
 
-        most = self.max_iter * self.n_init * max(1, self.n_clusters - 1)
+        most = int(self.max_iter) * int(self.n_init) * max(1, int(self.n_clusters) - 1)
         with self._watching(most, attributes, X, y) as watch, one_blas_thread():
             while tree.n_leaves < self.n_clusters:
                 best = self._divide(tree.next_rows(), random, watch)

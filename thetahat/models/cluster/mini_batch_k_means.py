@@ -130,7 +130,7 @@ class MiniBatchKMeans(Watched, CentreModel):
         self._require_enough_rows(source, rows.n_used)
         random, n = generator(self.random_state), source.n_rows
         size = min(self.batch_size, n)
-        steps = max(1, (self.max_iter * n) // size)
+        steps = max(1, (int(self.max_iter) * n) // size)
         ending = _Ending(self, min(1.0, 2.0 * size / (n + 1)), self.tol * rows.variance)
 
         def attributes(theta: Array) -> dict[str, Any]:

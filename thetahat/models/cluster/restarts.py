@@ -102,7 +102,7 @@ class RestartedCentres(Watched, CentreModel):
         def attributes(theta: Array) -> dict[str, Any]:
             return {"cluster_centers_": np.asarray(theta, dtype=source.dtype)}
 
-        limited = self._watching(self.max_iter * n_starts, attributes, X, y)
+        limited = self._watching(int(self.max_iter) * n_starts, attributes, X, y)
         with limited as watch, one_blas_thread():
             try:
                 for _ in range(n_starts):

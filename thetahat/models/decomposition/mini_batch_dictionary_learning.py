@@ -165,9 +165,9 @@ class MiniBatchDictionaryLearning(Watched, CodedRows):
         def attributes(theta: Array) -> dict[str, Array]:
             return {"components_": theta.astype(source.dtype)}
 
-        with self._watching(self.max_iter * per_pass, attributes, X, y) as watch:
+        with self._watching(int(self.max_iter) * per_pass, attributes, X, y) as watch:
             try:
-                outcome = self._advance(run, ending, rows, self.max_iter * per_pass, watch)
+                outcome = self._advance(run, ending, rows, int(self.max_iter) * per_pass, watch)
             except KeyboardInterrupt as interrupt:
                 interrupt.solution = ending.solution(run, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
                 raise

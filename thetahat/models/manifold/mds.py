@@ -201,7 +201,7 @@ class MDS(Watched, DissimilarityEmbedding):
             return {"embedding_": self._in_own_type(points, factor)}
 
         runs: list[tuple[float, Solution]] = []
-        count = self.max_iter * len(starts)
+        count = int(self.max_iter) * len(starts)
         try:
             with self._watching(count, attributes, X, y) as watch, one_blas_thread():
                 for start in starts:

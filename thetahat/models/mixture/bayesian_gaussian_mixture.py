@@ -161,7 +161,7 @@ default="dirichlet_process"
             found = Posterior.at(prior, self.n_components, theta)
             return self._posterior_attributes(found, dtype)
 
-        with self._watching(self.max_iter * self.n_init, attributes, X, y) as watch:
+        with self._watching(int(self.max_iter) * int(self.n_init), attributes, X, y) as watch:
             best, bounds = self._best_ascent(source, prior, watch)
         self._warn_of_tolerance(best.outcome.success, best.outcome)
         self.__dict__.update(self._posterior_attributes(best.posterior, dtype))

@@ -166,7 +166,7 @@ class GaussianMixture(MixtureModel):
         def attributes(theta: Array) -> dict[str, Any]:
             return self._attributes(Components.at(self.covariance_type, k, d, theta), dtype)
 
-        with self._watching(self.max_iter * self.n_init, attributes, X, y) as watch:
+        with self._watching(int(self.max_iter) * int(self.n_init), attributes, X, y) as watch:
             best, bounds = self._best_run(source, known, watch)
         self._warn_of_tolerance(best.converged, best.outcome)
         self.collapsed_ = collapsed_components(best, self.reg_covar)

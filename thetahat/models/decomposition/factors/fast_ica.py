@@ -257,7 +257,7 @@ class FastICA(Watched, Projection):
     def _method(self, k: int) -> tuple[Parallel | Deflation, int]:
         if self.algorithm == "parallel":
             return Parallel(), self.max_iter
-        return Deflation(self.tol, self.max_iter), self.max_iter * k
+        return Deflation(self.tol, self.max_iter), int(self.max_iter) * k
 
     def _attributes(self, W: Array, white: Whitening | None, clear: Array) -> dict[str, Array]:
         """The fitted attributes for W of shape (k, k)."""

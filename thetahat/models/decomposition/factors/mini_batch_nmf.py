@@ -208,7 +208,10 @@ class MiniBatchNMF(Watched, NonnegativeModel):
             found = np.ascontiguousarray(theta.T, dtype=source.dtype)
             return {"components_": found, "n_components_": problem.k}
 
-        with self._watching(self.max_iter * per_pass, attributes, X, y) as watch, one_blas_thread():
+        with (
+            self._watching(int(self.max_iter) * per_pass, attributes, X, y) as watch,
+            one_blas_thread(),
+        ):
             try:
                 outcome = self._advance(problem, run, weights, size, ending, watch)
             except KeyboardInterrupt as interrupt:
@@ -239,7 +242,7 @@ class MiniBatchNMF(Watched, NonnegativeModel):
     ) -> Outcome:
         """Batches in turn until a rule of `_Ending` holds, the limit is reached or time is up."""
         n, d = problem.X.shape
-        for step in range(1, self.max_iter * math.ceil(n / size) + 1):
+        for step in range(1, int(self.max_iter) * math.ceil(n / size) + 1):
             begin = (step - 1) * size % (math.ceil(n / size) * size)
             rows = slice(begin, begin + size)
             batch = problem.X[rows]

@@ -157,7 +157,7 @@ class CostAndBias:
     @property
     def _sweeps(self) -> int:
         """The limit on the passes of "crammer_singer"."""
-        return 10 * self.max_iter
+        return 10 * int(self.max_iter)
 
     def _tolerance(self, risk: EmpiricalRisk, method: Method) -> float:
         """``tol`` in units of the mean risk.
