@@ -1,4 +1,4 @@
-"""How the tests share a machine: workers run side by side, so the libraries have one thread each."""
+"""How the tests share a machine: workers run side by side, so libraries have one thread each."""
 
 import gc
 
@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_limits
 def pytest_configure():
     """Threads of NumPy, SciPy and scikit-learn that wait for work take time from the other workers.
 
-    The library itself uses one BLAS thread anyway, and no OpenMP; processes that tests start are not
-    limited.
+    The library itself uses one BLAS thread anyway, and no OpenMP. Processes that tests start are
+    not limited.
     """
     threadpool_limits(1)
 

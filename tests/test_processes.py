@@ -241,7 +241,7 @@ def test_control_c_stops_a_fit_soon_and_keeps_the_model(model):
         "stopped = []\n"
         "def press(signum, frame):\n"
         "    stopped.append(time.monotonic()); raise KeyboardInterrupt\n"
-        "signal.signal(signal.SIGALRM, press); signal.setitimer(signal.ITIMER_REAL, 2.0)\n"
+        "signal.signal(signal.SIGALRM, press); signal.setitimer(signal.ITIMER_REAL, 1.0)\n"
         "try:\n"
         "    model.fit(x, y)\n"
         "except KeyboardInterrupt:\n"
