@@ -121,6 +121,32 @@ def test_rooms_are_small_and_files_are_one_idea(root):
     assert not long, long
 
 
+TESTED_ELSEWHERE = {
+    "sklearn": "names of other modules in the layout of scikit-learn; see tests/migration",
+}
+"""Folders of the package without a folder in tests/, each with the reason."""
+
+
+def without_tests(package, tests):
+    """The folders with modules below one folder for which the other has no folder with tests."""
+    folders = {path.parent.relative_to(package) for path in package.rglob("*.py")}
+    tested = {path.relative_to(tests) for path in tests.rglob("*") if any(path.glob("test_*.py"))}
+    above = {parent for path in tested for parent in path.parents}
+    return {folder.as_posix() for folder in folders - tested - above}
+
+
+def test_every_folder_has_its_tests_in_the_same_folder_of_tests():
+    tests = Path(__file__).parent
+    assert without_tests(PACKAGE, tests) == set(TESTED_ELSEWHERE)
+
+
+def test_folders_without_tests_are_noticed(tmp_path):
+    for name in ("package/one/deep/a.py", "package/two/b.py", "tests/one/deep/test_a.py"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    assert without_tests(tmp_path / "package", tmp_path / "tests") == {"two"}
+
+
 def layer_of(path):
     return path.parts[0].removesuffix(".py")
 
