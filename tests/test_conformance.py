@@ -582,6 +582,7 @@ def gives_tables(model):
 
 
 @pytest.mark.parametrize("name", which(gives_tables))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_set_output(name):
     import pandas
     import polars

@@ -42,8 +42,9 @@ def test_their_tests_pass_unless_listed(module):
 
 
 def test_a_sample_of_their_tests_passes_unless_listed():
-    """About one test in 80, the same ones at every run."""
-    assert not unexpected(run(EXPECTED, every=80), listed(EXPECTED), sample=True)
+    """About one test in 40 of every other module, the same ones at every run."""
+    modules = list(EXPECTED)[::2]
+    assert not unexpected(run(modules, every=40), listed(modules), sample=True)
 
 
 @pytest.mark.parametrize("module", EXPECTED)

@@ -137,7 +137,9 @@ class TestCompare:
         tuned = th.compare(models, X, y, time_limit=LONG).evaluations["few"]
         assert tuned.scores["r2"].mean() > plain.scores["r2"].mean() + 0.1
 
-    @pytest.mark.parametrize("task", ["numbers", "two classes", "three classes"])
+    @pytest.mark.parametrize(
+        "task", ["numbers", pytest.param("two classes", marks=pytest.mark.slow), "three classes"]
+    )
     def test_a_stack_is_about_as_good_as_its_best_member(self, task):
         random = np.random.default_rng(0)
         X = random.standard_normal((150, 3))
