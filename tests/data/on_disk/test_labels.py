@@ -77,7 +77,7 @@ def files_and_models():
             yield pytest.param(suffix, write, model, id=f"{NAMES[number]}-{name}", marks=marks)
 
 
-@pytest.mark.parametrize(("suffix", "write", "model"), files_and_models())
+@pytest.mark.parametrize(("suffix", "write", "model"), list(files_and_models()))
 def test_labels_give_the_classes_and_bits_of_memory(tmp_path, suffix, write, model):
     X, y = rows()
     path = tmp_path / f"rows{suffix}"
