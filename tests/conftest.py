@@ -2,6 +2,7 @@
 
 import gc
 
+import pytest
 import scipy.linalg  # noqa: F401  (its BLAS is its own, and is limited with NumPy's)
 import sklearn.utils  # noqa: F401  (as is its OpenMP)
 from threadpoolctl import threadpool_limits
@@ -16,7 +17,15 @@ def pytest_configure():
     threadpool_limits(1)
 
 
-def pytest_collection_finish():
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection():
+    """What is collected stays, so that looking for garbage meanwhile finds none."""
+    gc.disable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop():
     """Tens of thousands of tests live to the end: the garbage collector need not visit them."""
     gc.collect()
     gc.freeze()
+    gc.enable()
