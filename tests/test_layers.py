@@ -40,8 +40,22 @@ ANYWHERE = {"__init__", "_lazy", "_modules", "_public", "errors", "functions", "
 """The tables of public names point at every layer by string, and import none."""
 
 
-def imported_names(tree: ast.AST):
-    for node in ast.walk(tree):
+def statements(body):
+    """All statements, those inside of others included; expressions contain none."""
+    for node in body:
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from statements(getattr(node, part, ()))
+
+
+@cache
+def import_statements(path: Path):
+    tree = ast.parse((PACKAGE / path).read_text())
+    return [n for n in statements(tree.body) if isinstance(n, ast.Import | ast.ImportFrom)]
+
+
+def imported_names(path: Path):
+    for node in import_statements(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -50,11 +64,6 @@ def imported_names(tree: ast.AST):
                 yield from ((f"thetahat.{alias.name}", node.lineno) for alias in node.names)
             elif node.module:
                 yield node.module, node.lineno
-
-
-@cache
-def parsed(path: Path):
-    return ast.parse((PACKAGE / path).read_text())
 
 
 def modules():
@@ -69,7 +78,7 @@ def module_graph():
     }
 
     def imported(path):
-        for node in ast.walk(parsed(path)):
+        for node in import_statements(path):
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -107,6 +116,20 @@ def test_no_circle_between_files():
     assert circles(module_graph()) == []
 
 
+def test_imports_inside_of_other_statements_are_noticed():
+    inside = ("if 1:", "else:", "try:", "except E:", "finally:", "with a:", "def f():", "class A:")
+    for line in inside:
+        before = {"else:": "if 1:\n pass\n", "except E:": "try:\n pass\n"}.get(line, "")
+        before = "try:\n pass\n" if line == "finally:" else before
+        after = "\nfinally:\n pass" if line == "try:" else ""
+        body = ast.parse(f"{before}{line}\n import os{after}").body
+        assert any(isinstance(each, ast.Import) for each in statements(body)), line
+    assert any(
+        isinstance(each, ast.Import)
+        for each in statements(ast.parse("match a:\n case 1:\n  import os").body)
+    )
+
+
 def test_circles_are_noticed():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
 
@@ -119,6 +142,32 @@ def test_rooms_are_small_and_files_are_one_idea(root):
     assert max(rooms.values()) <= MOST_FILES, rooms.most_common(3)
     long = [path for path in files if path.read_text().count("\n") > MOST_LINES]
     assert not long, long
+
+
+TESTED_ELSEWHERE = {
+    "sklearn": "names of other modules in the layout of scikit-learn; see tests/migration",
+}
+"""Folders of the package without a folder in tests/, each with the reason."""
+
+
+def without_tests(package, tests):
+    """The folders with modules below one folder for which the other has no folder with tests."""
+    folders = {path.parent.relative_to(package) for path in package.rglob("*.py")}
+    tested = {path.relative_to(tests) for path in tests.rglob("*") if any(path.glob("test_*.py"))}
+    above = {parent for path in tested for parent in path.parents}
+    return {folder.as_posix() for folder in folders - tested - above}
+
+
+def test_every_folder_has_its_tests_in_the_same_folder_of_tests():
+    tests = Path(__file__).parent
+    assert without_tests(PACKAGE, tests) == set(TESTED_ELSEWHERE)
+
+
+def test_folders_without_tests_are_noticed(tmp_path):
+    for name in ("package/one/deep/a.py", "package/two/b.py", "tests/one/deep/test_a.py"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    assert without_tests(tmp_path / "package", tmp_path / "tests") == {"two"}
 
 
 def layer_of(path):
@@ -136,7 +185,7 @@ def test_imports_point_down(layer):
         f"{path}:{line} imports {name}"
         for path in modules()
         if layer_of(path) == layer
-        for name, line in imported_names(parsed(path))
+        for name, line in imported_names(path)
         if name.startswith("thetahat.") and name.split(".")[1] not in below
     ]
     assert not upward, "\n".join(upward)
@@ -144,7 +193,7 @@ def test_imports_point_down(layer):
 
 def test_scikit_learn_only_through_public_modules():
     for path in modules():
-        for name, line in imported_names(parsed(path)):
+        for name, line in imported_names(path):
             if name.startswith("sklearn"):
                 assert not any(part.startswith("_") for part in name.split(".")), f"{path}:{line}"
 
@@ -153,7 +202,7 @@ def test_scipy_linalg_is_loaded_where_its_threads_are_governed():
     """Its BLAS is its own: loaded by the way, it would run on all cores and change the bits."""
     for path in modules():
         if path.parts[0] != "foundation":
-            for name, line in imported_names(parsed(path)):
+            for name, line in imported_names(path):
                 remedy = "use thetahat.foundation.threads.scipy_linalg()"
                 assert not name.startswith("scipy.linalg"), f"{path}:{line}: {remedy}"
 

@@ -31,6 +31,11 @@ def targets(model, x):
     labelled = isinstance(model, LabelledEstimator) and not is_regressor(model)
     return (y > np.median(y)).astype(int) if is_classifier(model) or labelled else y
 
+def example_of(name):
+    model = estimators()[name]._example()
+    few = {"n_estimators": 10} if "n_estimators" in model.get_params() else {}
+    return model.set_params(**few)
+
 def outcome_of_child(work, seconds=120):
     child = os.fork()
     if child == 0:
@@ -58,9 +63,8 @@ th.DecisionTreeClassifier(max_depth=6).fit(x, (x[:, 0] > 1).astype(int))  # star
 failed = 0
 names = [name for name in estimators() if len(sys.argv) < 2 or name in sys.argv[1:]]
 for name in names:
-    kind = estimators()[name]
     rows = x if len(sys.argv) > 1 else small
-    model = kind._example().fit(rows, targets(kind._example(), rows))
+    model = example_of(name).fit(rows, targets(example_of(name), rows))
     found = outcome_of_child(lambda: clone(model).fit(rows, targets(model, rows)))
     if found != 0:
         print(name, found, flush=True)
@@ -78,7 +82,7 @@ x = np.abs(random.standard_normal((n, 24))) + 0.1
 small = x[:400]
 failed = 0
 for name in sys.argv[3:] or estimators():
-    example = estimators()[name]._example()
+    example = example_of(name)
     y = targets(example, x)
     model = clone(example).fit(small, targets(example, small))  # what is imported stays
     for level in levels:
@@ -130,8 +134,8 @@ def test_every_estimator_fits_in_a_forked_child():
 def test_scarce_memory_is_a_memory_error():
     run(
         SCARCE,
-        "30000",
-        "1,6,20",
+        "15000",
+        "1,3,10",
         "DecisionTreeClassifier",
         "RandomForestClassifier",
         "HistGradientBoostingClassifier",
@@ -241,7 +245,7 @@ def test_control_c_stops_a_fit_soon_and_keeps_the_model(model):
         "stopped = []\n"
         "def press(signum, frame):\n"
         "    stopped.append(time.monotonic()); raise KeyboardInterrupt\n"
-        "signal.signal(signal.SIGALRM, press); signal.setitimer(signal.ITIMER_REAL, 2.0)\n"
+        "signal.signal(signal.SIGALRM, press); signal.setitimer(signal.ITIMER_REAL, 1.0)\n"
         "try:\n"
         "    model.fit(x, y)\n"
         "except KeyboardInterrupt:\n"

@@ -63,27 +63,46 @@ def test_tests_exist(row):
         assert is_defined(test), f"{row.id} points at {test}"
 
 
-def is_defined(test: str) -> bool:
-    """Whether the file defines that test: path::function, or path::Class::method."""
+@pytest.mark.parametrize("row", pointing_rows())
+def test_a_fast_test_proves_it(row):
+    """One that `make test` runs, so that a broken method is noticed at once."""
+    assert not row.tests or not all(map(is_slow, row.tests)), row.id
+
+
+def definitions(test: str) -> list[ast.FunctionDef | ast.ClassDef]:
+    """The class and the function that a path::function or path::Class::method names, if any."""
     path, *names = test.split("[")[0].split("::")
-    if not names or not (ROOT / path).is_file():
-        return False
-    scope = parsed(path).body
+    scope, found = parsed(path).body if (ROOT / path).is_file() else [], []
     for name in names:
-        found = [
+        found += [
             node
             for node in scope
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
-        ]
-        if not found:
-            return False
-        scope = found[0].body
-    return names[-1].startswith(("test", "Test"))
+        ][:1]
+        scope = found[-1].body if found else []
+    return found if len(found) == len(names) else []
+
+
+def is_defined(test: str) -> bool:
+    """Whether the file defines that test: path::function, or path::Class::method."""
+    return any(node.name.startswith(("test", "Test")) for node in definitions(test)[-1:])
+
+
+def is_slow(test: str) -> bool:
+    """Whether the test as a whole, and not only some of its cases, is marked as slow."""
+    marks = [ast.unparse(mark) for node in definitions(test) for mark in node.decorator_list]
+    return "pytest.mark.slow" in marks
 
 
 @cache
 def parsed(path: str) -> ast.Module:
     return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+def test_slow_tests_are_noticed():
+    laws = "tests/test_conformance.py"
+    assert is_slow(f"{laws}::test_scikit_learn_contract_under_array_dispatch")
+    assert not is_slow(f"{laws}::test_scikit_learn_contract")
 
 
 def test_a_missing_test_is_noticed():

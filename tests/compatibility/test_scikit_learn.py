@@ -47,10 +47,10 @@ def test_their_tests_pass_unless_listed(module):
 
 
 def test_a_sample_of_their_tests_passes_unless_listed():
-    """About one test in 40, the same ones at every run."""
-    found = run(EXPECTED, every=40)
-    either = listed(EXPECTED, {EITHER})
-    assert not unexpected(found, listed(EXPECTED), sample=True, either=either)
+    """About one test in 40 of every other module, the same ones at every run."""
+    modules = list(EXPECTED)[::2]
+    found, either = run(modules, every=40), listed(modules, {EITHER})
+    assert not unexpected(found, listed(modules), sample=True, either=either)
 
 
 @pytest.mark.parametrize("module", EXPECTED)

@@ -102,11 +102,11 @@ def test_any_characters_are_refused_or_well_formed():
     draw = random.Random(0)
     characters = sorted(MATHEMATICAL) + list("abxyMNΣ()[]{}|/.,;:_^*+-− 0123456789<>&\"'#")
     read = 0
-    for _ in range(20_000):
+    for _ in range(6_000):
         text = "".join(draw.choices(characters, k=draw.randint(1, 8)))
         try:
             tree(text, display=draw.random() < 0.5)
         except Unreadable:
             continue
         read += 1
-    assert read > 1000
+    assert read > 300

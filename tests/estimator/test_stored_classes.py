@@ -17,6 +17,8 @@ X = np.floor(np.abs(np.random.default_rng(0).standard_normal((60, 4)) * 2))
 
 def fitted(name):
     model = CLASSIFIERS[name]._example()
+    few = {"n_estimators": 5, "max_iter": 5} if "max_leaf_nodes" in model.get_params() else {}
+    model.set_params(**{each: few[each] for each in few if each in model.get_params()})
     labels = np.array(list("abc" if get_tags(model).classifier_tags.multi_class else "ab"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

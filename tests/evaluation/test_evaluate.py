@@ -267,7 +267,7 @@ def test_coverage_of_the_corrected_interval_for_random_splits():
     random, hits, scores = np.random.default_rng(7), 0, []
     splits = ShuffleSplit(15, test_size=0.2, random_state=0)
     learner = NearestMean()
-    for _ in range(2000):
+    for _ in range(1000):
         Z, y = two_clouds(random, n=60)
         values = []
         for train, test in splits.split(Z):

@@ -295,7 +295,7 @@ def test_areas_over_folds_cover():
 def test_the_bootstrap_over_few_folds_covers(scorer):
     """0.84 and 0.80 if means of drawn folds were taken as they are."""
     known = {area: "roc_auc", share: "accuracy"}[scorer]
-    assert 0.93 <= expected_covered(scorer, known, 50, 50, 300, "bootstrap")
+    assert 0.93 <= expected_covered(scorer, known, 50, 50, 150, "bootstrap")
 
 
 # What is refused.

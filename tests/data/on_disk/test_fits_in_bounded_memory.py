@@ -26,6 +26,9 @@ NAMES = (
     "HistGradientBoostingClassifier",
 )
 
+LIKE_OTHERS = ("PCA", "GaussianNB")
+"""Read their blocks as linear regression does; the longer test has them too."""
+
 # A first round on a few rows loads what is imported late. The high-water mark is restarted before
 # each fit, so that each has a peak of its own.
 MEASURE = """
@@ -105,7 +108,7 @@ def peaks(folder, memory, names):
 def test_fits_to_96_megabytes_take_64(tmp_path):
     """The pools of Arrow and of the threads are part of it: about 40 MB for any number of rows."""
     assert write_files(tmp_path, 4, 6, 12_000) > 95e6
-    found = peaks(tmp_path, 20_000_000, NAMES)
+    found = peaks(tmp_path, 20_000_000, [name for name in NAMES if name not in LIKE_OTHERS])
     assert {name: added for name, (added, _) in found.items() if added > 64e6} == {}
 
 

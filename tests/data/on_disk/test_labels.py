@@ -55,24 +55,29 @@ FILES = [
     (".ipc", write_stream),
     (".npy", write_structured),
 ]
-every_file = pytest.mark.parametrize(
-    ("suffix", "write"), FILES, ids=["csv", "parquet", "codes", "arrow", "batch", "stream", "npy"]
-)
+NAMES = ["csv", "parquet", "codes", "arrow", "batch", "stream", "npy"]
+every_file = pytest.mark.parametrize(("suffix", "write"), FILES, ids=NAMES)
 
 
-@every_file
-@pytest.mark.parametrize(
-    "model",
-    [
-        th.LogisticRegression(),
-        th.RidgeClassifier(),
-        th.LinearSVC(loss="hinge"),
-        th.LinearModel(loss="softmax_cross_entropy"),
-        th.LogisticRegression(class_weight="balanced"),
-        th.LogisticRegression(class_weight={"a": 3.0}),
-    ],
-    ids=["logistic", "ridge", "svc", "model", "balanced", "weighted"],
-)
+MODELS = {
+    "logistic": th.LogisticRegression(),
+    "ridge": th.RidgeClassifier(),
+    "svc": th.LinearSVC(loss="hinge"),
+    "model": th.LinearModel(loss="softmax_cross_entropy"),
+    "balanced": th.LogisticRegression(class_weight="balanced"),
+    "weighted": th.LogisticRegression(class_weight={"a": 3.0}),
+}
+
+
+def files_and_models():
+    """One model with every file and one file with every model; the other pairs are slow."""
+    for number, (suffix, write) in enumerate(FILES):
+        for name, model in MODELS.items():
+            marks = () if name == "logistic" or number == 2 else pytest.mark.slow
+            yield pytest.param(suffix, write, model, id=f"{NAMES[number]}-{name}", marks=marks)
+
+
+@pytest.mark.parametrize(("suffix", "write", "model"), list(files_and_models()))
 def test_labels_give_the_classes_and_bits_of_memory(tmp_path, suffix, write, model):
     X, y = rows()
     path = tmp_path / f"rows{suffix}"

@@ -19,7 +19,8 @@ def ranked_normals(random, negatives, positives, gap):
 
 
 @pytest.mark.parametrize(
-    ("negatives", "positives", "gap"), [(40, 40, 1.0), (15, 15, 1.0), (200, 50, 2.0)]
+    ("negatives", "positives", "gap"),
+    [(40, 40, 1.0), (15, 15, 1.0), pytest.param(200, 50, 2.0, marks=pytest.mark.slow)],
 )
 def test_the_pointwise_band_of_an_roc_curve_covers_at_every_false_positive_rate(
     negatives, positives, gap

@@ -204,7 +204,7 @@ def test_staged_bands_cover_and_do_not_take_no_spread_for_certainty():
             yield np.zeros(len(X))
 
     hits = []
-    for _ in range(200):
+    for _ in range(100):
         y = random.standard_normal(100)
         curve = th.staged_curve(Stages(), y[:, None], y, score=metrics.mean_squared_error)
         hits.append(1.0 in curve.scores[0])

@@ -95,7 +95,7 @@ def share_covered(intervals):
     return np.mean([truth in each for each in intervals])
 
 
-@pytest.mark.parametrize("separation", [1.5, 6.0])
+@pytest.mark.parametrize("separation", [pytest.param(1.5, marks=pytest.mark.slow), 6.0])
 def test_differences_to_a_constant_cover_with_stratified_folds(separation):
     """The corrected t over folds covers 56% at separation 6, as folds fix the class shares."""
     models, found, by_folds = {"line": Threshold(), "zero": Zero()}, [], []
@@ -115,7 +115,7 @@ def test_differences_to_a_constant_cover_with_stratified_folds(separation):
 def test_groups_are_the_units_of_sampling():
     """Rows as units cover 36.5% of the time with 40 groups of 20."""
     groups, found, by_rows = np.repeat(np.arange(40), 20), [], []
-    for seed in range(150):
+    for seed in range(100):
         random = np.random.default_rng((2, seed))
         y = random.integers(0, 2, 800)
         right = random.random(800) < random.beta(0.8, 0.4, 40)[groups]
@@ -131,7 +131,7 @@ def test_groups_are_the_units_of_sampling():
 @pytest.mark.parametrize("share", [0.02, 0.3])
 def test_size_of_the_test_of_equal_models(share):
     rejected = 0
-    for seed in range(300):
+    for seed in range(200):
         random = np.random.default_rng((3, seed))
         y = random.integers(0, 2, 150)
         X = np.where(random.random((150, 2)) < share, 1 - y[:, None], y[:, None])
@@ -139,7 +139,7 @@ def test_size_of_the_test_of_equal_models(share):
         evaluations, _ = evaluated(models, X, y, seed=seed)
         pairs = judged_pairs([("a", "b")], evaluations, "accuracy", y, "auto", 0.95)
         rejected += pairs[0].test.rejects
-    assert 0.005 <= rejected / 300 <= 0.08
+    assert 0.005 <= rejected / 200 <= 0.08
 
 
 def test_blocks_of_time_are_the_units_where_folds_keep_the_order():
@@ -186,7 +186,7 @@ def agree(pair):
 @pytest.mark.parametrize(
     "test", ["auto", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv"]
 )
-@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("level", [0.5, pytest.param(0.8, marks=pytest.mark.slow), 0.95])
 def test_interval_and_p_value_agree(test, level):
     from sklearn.naive_bayes import GaussianNB
 

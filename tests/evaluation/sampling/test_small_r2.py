@@ -32,7 +32,7 @@ def test_intervals_of_differences_cover_on_thirty_rows():
     random = np.random.default_rng(1)
     models = {"line": th.LinearRegression(), "mean": th.ConstantRegressor()}
     found = []
-    for seed in range(60):
+    for seed in range(30):
         X = random.standard_normal((30, 2))
         y = X[:, 0] + random.standard_normal(30)
         (pair,) = th.compare(models, X, y, scoring="r2", random_state=seed).pairs

@@ -137,7 +137,9 @@ class TestCompare:
         tuned = th.compare(models, X, y, time_limit=LONG).evaluations["few"]
         assert tuned.scores["r2"].mean() > plain.scores["r2"].mean() + 0.1
 
-    @pytest.mark.parametrize("task", ["numbers", "two classes", "three classes"])
+    @pytest.mark.parametrize(
+        "task", ["numbers", pytest.param("two classes", marks=pytest.mark.slow), "three classes"]
+    )
     def test_a_stack_is_about_as_good_as_its_best_member(self, task):
         random = np.random.default_rng(0)
         X = random.standard_normal((150, 3))
@@ -214,7 +216,7 @@ class TestRowWeights:
 
     def test_equal_weights_change_nothing(self):
         data = th.datasets.make_linear(120, 3, noise=1.0, random_state=0)
-        models = {"ridge": th.Ridge(), "boosted": th.HistGradientBoostingRegressor(max_iter=5)}
+        models = {"ridge": th.Ridge(), "tree": th.DecisionTreeRegressor(max_depth=3)}
         plain, weighted = (
             th.compare(models, data.X, data.y, cv=2, time_limit=LONG, stack=True, **weights)
             for weights in ({}, {"sample_weight": np.ones(120)})

@@ -96,9 +96,10 @@ def test_kernel_machines_and_trees_declare_a_space_whose_values_can_be_fitted(na
     assert set(space) == parameters
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = X[:, 0] > 0 if is_classifier(model) else X[:, 0]
+    short = {"n_estimators": 3} if "n_estimators" in model.get_params() else {}
     for parameter, values in space.items():
         for value in values:
-            clone(model).set_params(**{parameter: value}).fit(X, y)
+            clone(model).set_params(**(short | {parameter: value})).fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["RidgeCV", "LassoCV", "ElasticNetCV", "Perceptron"])

@@ -27,7 +27,7 @@ def value(X, atoms, alpha):
     return objective(X, codes, atoms, alpha) / len(X)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 def test_the_objective_is_about_that_of_all_rows(seed):
     """200 rows in batches of 66 end with a short one, which must not end the fit."""
     X = load_digits().data[:200]

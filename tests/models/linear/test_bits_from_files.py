@@ -34,12 +34,11 @@ MODELS = {
     and (is_regressor(kind._example()) or is_classifier(kind._example()))
 } | {"KernelModel": th.KernelModel(n_components=50)}
 SETTINGS = {"random_state": 0, "n_estimators": 10}
-CASES = [
-    (name, weighted)
-    for name, model in sorted(MODELS.items())
-    for weighted in (False, True)
-    if not weighted or "sample_weight" in signature(model.fit).parameters
+WEIGHTED = {name: "sample_weight" in signature(MODELS[name].fit).parameters for name in MODELS}
+CASES = [(name, WEIGHTED[name]) for name in sorted(MODELS)] + [
+    pytest.param(name, False, marks=pytest.mark.slow) for name in sorted(MODELS) if WEIGHTED[name]
 ]
+"""With weights where a model takes them; all models without weights are in the longer run."""
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ def found(rows, radius, least, *, weights=NO_WEIGHTS, p=2.0, leaf_size=8, thread
     return labels, core
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (9, 2), (300, 2), (900, 3), (200, 7)])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (9, 2), (300, 2), (400, 3), (200, 7)])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(

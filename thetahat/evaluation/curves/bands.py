@@ -63,9 +63,10 @@ def _quantile(weights: Array, count: Array, n: float, tail: float) -> Array:
     from scipy.special import betainc
 
     low, high = np.zeros(len(weights)), np.ones(len(weights))
+    below, needed = np.ones_like(count), (count > 0) & (weights > 0)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        below = betainc(count + 0.5, n - count + 0.5, middle[:, None])
-        reached = (weights * np.where(count <= 0, 1.0, below)).sum(axis=1) >= tail
+        betainc(count + 0.5, n - count + 0.5, middle[:, None], out=below, where=needed)
+        reached = (weights * below).sum(axis=1) >= tail
         low, high = np.where(reached, low, middle), np.where(reached, middle, high)
     return low

@@ -86,7 +86,7 @@ def test_perplexity_is_that_of_scikit_learn(method):
     """Both depend on the start, so that several starts are compared."""
     X, _, _ = documents(n=150, k=4)
     settings = dict(n_components=4, learning_method=method, batch_size=50)
-    ours = [th.LatentDirichletAllocation(random_state=i, **settings).fit(X) for i in range(6)]
+    ours = [th.LatentDirichletAllocation(random_state=i, **settings).fit(X) for i in range(3)]
     theirs = [
         decomposition.LatentDirichletAllocation(random_state=i, **settings).fit(X) for i in range(3)
     ]

@@ -432,10 +432,10 @@ DATA = {
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("RandomForestClassifier", "wine"),
+        pytest.param("RandomForestClassifier", "wine", marks=pytest.mark.slow),
         ("RandomForestClassifier", "breast cancer"),
         ("ExtraTreesClassifier", "iris"),
-        ("ExtraTreesClassifier", "breast cancer"),
+        pytest.param("ExtraTreesClassifier", "breast cancer", marks=pytest.mark.slow),
         ("RandomForestRegressor", "diabetes"),
         ("ExtraTreesRegressor", "diabetes"),
     ],

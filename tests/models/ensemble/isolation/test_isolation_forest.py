@@ -18,9 +18,9 @@ def rows(n=400, d=3, seed=0):
 
 def test_scores_are_those_of_scikit_learn_up_to_chance():
     X = rows()
-    ours = th.IsolationForest(n_estimators=1000, random_state=0).fit(X)
-    theirs = sklearn.ensemble.IsolationForest(n_estimators=1000, random_state=0).fit(X)
-    np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), atol=0.02)
+    ours = th.IsolationForest(n_estimators=400, random_state=0).fit(X)
+    theirs = sklearn.ensemble.IsolationForest(n_estimators=400, random_state=0).fit(X)
+    np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), atol=0.03)
     assert ours.offset_ == theirs.offset_
     assert ours.max_samples_ == theirs.max_samples_
     assert (ours.predict(X[:5]) == -1).all()

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.interfaces.test_commands import FEW, run
+from tests.interfaces.commands.test_commands import FEW, run
 from thetahat.interfaces.report import pictures, svg
 from thetahat.results import PartialDependence
 

@@ -1,4 +1,6 @@
-"""Random tables as nobody should write them: ``python -m tests.interfaces.hostile_tables 500``.
+"""Random tables with every kind of fault.
+
+Run as ``python -m tests.interfaces.tables.hostile_tables 500``.
 
 Every command must end with an answer or with one line that says what is wrong. Prints the tables
 for which one did not, and how often each command ended with which exit code.

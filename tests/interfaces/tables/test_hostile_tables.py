@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.interfaces.hostile_tables import try_tables
+from tests.interfaces.tables.hostile_tables import try_tables
 
 
 @pytest.mark.parametrize("seeds", [range(38, 50), pytest.param(range(500), marks=pytest.mark.slow)])
