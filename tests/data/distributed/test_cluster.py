@@ -13,6 +13,7 @@ import pytest
 import thetahat as th
 from thetahat.data.distributed import dask_source, row_state
 from thetahat.errors import ClusterError, MemoryBudgetError
+from thetahat.models.ensemble.forest import on_workers
 from thetahat.models.ensemble.gradient_boosting.distributed import boosting
 
 dask = pytest.importorskip("dask")
@@ -72,6 +73,14 @@ MODELS = {
         lambda: th.HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=5),
         "feature_importances_",
     ),
+    "quantiles": (
+        lambda: th.HistGradientBoostingRegressor("absolute_error", max_iter=2, max_leaf_nodes=5),
+        "feature_importances_",
+    ),
+    "forest": (
+        lambda: th.RandomForestClassifier(6, random_state=0),
+        "feature_importances_",
+    ),
 }
 
 
@@ -99,7 +108,7 @@ def kill_in_mid_fit(client, monkeypatch, name, number):
     expected = make().fit(*as_dask(X, y))
     with monkeypatch.context() as patch:
         killer = Killer(client, number)
-        for module in (dask_source, row_state, boosting):
+        for module in (dask_source, row_state, boosting, on_workers):
             patch.setattr(module, "computed", killer.after(module.computed))
         found = make().fit(*as_dask(X, y))
     assert killer.killed

@@ -21,9 +21,8 @@ from thetahat.data.distributed.cluster import computed, kept
 from thetahat.data.distributed.dask_source import DaskSource
 from thetahat.data.distributed.partition import packed
 from thetahat.data.distributed.pieces import dask
+from thetahat.data.distributed.streamed_partitions import partitions_of
 from thetahat.data.distributed.tree import tree as merge_tree
-from thetahat.data.row_pieces import StreamedRows
-from thetahat.data.views import View, as_given
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.distributed import partition
@@ -55,13 +54,7 @@ MOST_ROWS = 1 << 30
 
 def on_workers(rows: Rows) -> bool:
     """Whether the rows are partitions on the workers of a cluster."""
-    return isinstance(rows.X, StreamedRows) and isinstance(_partitions(rows), DaskSource)
-
-
-def _partitions(rows: Rows) -> Any:
-    """The source of the rows, also where only its targets are viewed in another way."""
-    source = rows.X.source
-    return source.source if isinstance(source, View) and source.change is as_given else source
+    return partitions_of(rows.X) is not None
 
 
 @dataclass
@@ -88,7 +81,8 @@ class Workers:
         own_targets: bool,
     ) -> Workers:
         """Code the rows. `own_targets`: targets and weights are those of the partitions."""
-        source, read = _partitions(rows), rows.X.read
+        source, read = partitions_of(rows.X), rows.X.read
+        assert source is not None
         fitted = _chosen(rows, source, own_targets)
         others = [None] * len(fitted) if held is None else _chosen(held, source, own_targets)
         firsts = np.cumsum([0, *_counts(rows, source)])[:-1].tolist()
