@@ -21,6 +21,21 @@ class Part:
         self.growing = Growing(None, order, (0, middle), (middle, len(y)))
 
 
+def asking(parts, passes):
+    """Passes over these partitions, which are counted."""
+
+    def ask(prepare, work, *settings):
+        passes.append(work)
+        found = []
+        for part in parts:
+            before = np.zeros((len(part.fitted.y), 1))
+            state = prepare(part, before, part.growing, packed(None, ([0, 1],)))
+            found.append(work(part, state, packed(None, settings)))
+        return reduce(lambda whole, part: whole.merge(part), found)
+
+    return ask
+
+
 def drawn(rng, kind, n):
     if kind == "ties":
         return rng.integers(-3, 4, n).astype(float)
@@ -43,21 +58,7 @@ def test_quantiles_of_memory(kind, weighted, monkeypatch):
             for some in np.split(np.arange(n), cuts)
         ]
         passes = []
-
-        def ask(prepare, work, *settings, parts=parts, passes=passes):
-            passes.append(work)
-            states = [
-                prepare(
-                    part, np.zeros((len(part.fitted.y), 1)), part.growing, packed(None, ([0, 1],))
-                )
-                for part in parts
-            ]
-            found = [
-                work(part, state, packed(None, settings))
-                for part, state in zip(parts, states, strict=True)
-            ]
-            return reduce(lambda whole, part: whole.merge(part), found)
-
+        ask = asking(parts, passes)
         order = np.argsort(~first, kind="stable").astype(np.uint32)
         leaves = Leaves(order, np.zeros(2, dtype=np.int32), np.array([0, first.sum(), n]))
         for level in (0.0, 0.1, 0.5, 0.75, 1.0):
@@ -77,3 +78,16 @@ def test_quantiles_of_memory(kind, weighted, monkeypatch):
                 rtol=1e-9,
                 atol=1e-11,
             )
+
+
+def test_newton_steps_end_where_rounding_begins():
+    rng = np.random.default_rng(0)
+    most = []
+    for _ in range(20):
+        y, passes = 1000 + rng.lognormal(size=500), []
+        ask = asking([Part(y, None, rng.random(500) < 0.5)], passes)
+        start = leaf_search._quantiles(ask, 2, 1, 0.5)
+        del passes[:]
+        leaf_search._huber_constants(ask, start, 0.5)
+        most.append(len(passes))
+    assert max(most) <= 12

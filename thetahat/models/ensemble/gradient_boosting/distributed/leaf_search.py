@@ -101,11 +101,13 @@ def _huber_constants(ask: Ask, start: Array, delta: float) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             step = c + pull / bend  # infinite if the curvature is 0
             halved = low + (high - low) / 2
+        least = 1e-13 * (delta + np.abs(c))
         held = np.isfinite(low) & np.isfinite(high)
-        outside = ~((step > low) & (step < high))
+        # A step that is lost in rounding ends at c, which is one end of the bracket.
+        outside = ~((step > low) & (step < high)) & ~(np.abs(step - c) <= least)
         further = np.where(held, halved, c + np.copysign(reach, pull))
         reach = np.where(outside, 2 * reach, reach)
         moved = np.where(moving, np.where(outside, further, step), c)
-        moving &= np.abs(moved - c) > 1e-13 * (delta + np.abs(moved))
+        moving &= np.abs(moved - c) > least
         c = moved
     return c
