@@ -182,18 +182,19 @@ def _require_weights_of_source(source: Source, who: str) -> None:
     Weights that are too large, negative or not finite are found when their rows are read. Cost:
     the rows are read up to the first weight that is large enough, usually in the first block.
     """
-    largest = []
     targets = source.with_missing().with_categories().targets_only()
-    for weight in targets.map_blocks(_largest_weight):
-        if weight >= WEIGHTS[0]:
-            return
-        largest.append(weight)
-    if largest:
-        _require_positive_weight(np.array(largest), who)
+    if not any(weight >= WEIGHTS[0] for weight in targets.map_blocks(_largest_weight)):
+        weights = list(targets.map_blocks(_weights))
+        if weights:
+            _require_positive_weight(np.concatenate(weights), who)
 
 
 def _largest_weight(block: Block) -> float:
-    return float(to_host(block.row_weights).max(initial=0.0))
+    return float(_weights(block).max(initial=0.0))
+
+
+def _weights(block: Block) -> Array:
+    return np.asarray(to_host(block.row_weights), dtype=np.float64)
 
 
 def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array:
