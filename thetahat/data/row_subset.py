@@ -10,7 +10,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.views import View, as_given
+from thetahat.data.views import View
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
@@ -93,13 +93,21 @@ def some_rows(source: Source, numbers: Array) -> Source:
     numbers = np.sort(np.asarray(numbers))
     if not numbers.size:
         raise DataError("No row is selected. Select at least one.")
-    if isinstance(source, TakesRows):
-        return source.take(numbers)
-    if (
-        isinstance(source, View)
-        and source.change is as_given
-        and isinstance(source.source, TakesRows)
-    ):
-        return replace(source, source=source.source.take(numbers))
+    if _takes_rows(source):
+        return _taken(source, numbers)
     facts = {each.name: getattr(source, each.name) for each in fields(Source)}
     return RowSubset(**facts, source=source, numbers=numbers)
+
+
+def _takes_rows(source: Source) -> bool:
+    """Whether rows are selected where they are, also under maps of single rows."""
+    while isinstance(source, View) and not source.by_position:
+        source = source.source
+    return isinstance(source, TakesRows)
+
+
+def _taken(source: Source, numbers: Array) -> Source:
+    if isinstance(source, View):
+        return replace(source, source=_taken(source.source, numbers))
+    assert isinstance(source, TakesRows)
+    return source.take(numbers)

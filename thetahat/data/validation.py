@@ -23,7 +23,7 @@ from thetahat.data.columns.tables import is_table, table_to_numpy
 from thetahat.data.finite import describe_non_finite
 from thetahat.data.in_memory import InMemory
 from thetahat.data.magnitudes import WEIGHTS, require_target_size, require_weight_size
-from thetahat.data.source import Source
+from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
 
@@ -182,14 +182,19 @@ def _require_weights_of_source(source: Source, who: str) -> None:
     Weights that are too large, negative or not finite are found when their rows are read. Cost:
     the rows are read up to the first weight that is large enough, usually in the first block.
     """
-    weights = []
-    for block in source.with_missing().with_categories().targets_only().blocks():
-        weight = np.asarray(to_host(block.row_weights), dtype=np.float64)
-        if weight.size and weight.max() >= WEIGHTS[0]:
-            return
-        weights.append(weight)
-    if weights:
-        _require_positive_weight(np.concatenate(weights), who)
+    targets = source.with_missing().with_categories().targets_only()
+    if not any(weight >= WEIGHTS[0] for weight in targets.map_blocks(_largest_weight)):
+        weights = list(targets.map_blocks(_weights))
+        if weights:
+            _require_positive_weight(np.concatenate(weights), who)
+
+
+def _largest_weight(block: Block) -> float:
+    return float(_weights(block).max(initial=0.0))
+
+
+def _weights(block: Block) -> Array:
+    return np.asarray(to_host(block.row_weights), dtype=np.float64)
 
 
 def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array:

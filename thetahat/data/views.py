@@ -30,10 +30,18 @@ class View(Source):
 
     source: Source
     change: Callable[[Block], Block]
+    by_position: bool = False
+    """Whether the map depends on where a block starts, and not on its rows alone."""
 
     @classmethod
     def of(
-        cls, source: Source, change: Callable[[Block], Block], *, lazy: bool = False, **facts: Any
+        cls,
+        source: Source,
+        change: Callable[[Block], Block],
+        *,
+        lazy: bool = False,
+        by_position: bool = False,
+        **facts: Any,
     ) -> Source:
         """A view of `source`, of which `facts` differ (``n_outputs=0``).
 
@@ -46,7 +54,7 @@ class View(Source):
             X = source.X if seen.X is whole.X else seen.X
             return replace(source, X=X, y=seen.y, weight=seen.weight, **facts)
         shared = {field.name: getattr(source, field.name) for field in fields(Source)}
-        return cls(**{**shared, **facts}, source=source, change=change)
+        return cls(**{**shared, **facts}, source=source, change=change, by_position=by_position)
 
     @property
     def n_rows(self) -> int:
@@ -162,9 +170,16 @@ def all_positive(source: Source) -> Source:
     return View.of(source, partial(_positive, dtype=source.dtype), has_target=True, n_outputs=0)
 
 
-def reweighted(source: Source, factor: Callable[[Block], Array], *, lazy: bool = False) -> Source:
+def reweighted(
+    source: Source,
+    factor: Callable[[Block], Array],
+    *,
+    lazy: bool = False,
+    by_position: bool = False,
+) -> Source:
     """Each row's weight times ``factor(block)``, which a lazy view computes in every pass."""
-    return View.of(source, partial(_times, factor=factor), lazy=lazy, has_weight=True)
+    change = partial(_times, factor=factor)
+    return View.of(source, change, lazy=lazy, by_position=by_position, has_weight=True)
 
 
 def in_target_units(source: Source, unit: float) -> Source:

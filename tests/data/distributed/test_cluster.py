@@ -13,6 +13,7 @@ import pytest
 import thetahat as th
 from thetahat.data.distributed import dask_source, row_state
 from thetahat.errors import ClusterError, MemoryBudgetError
+from thetahat.models.ensemble.forest import on_workers
 from thetahat.models.ensemble.gradient_boosting.distributed import boosting
 
 dask = pytest.importorskip("dask")
@@ -72,6 +73,14 @@ MODELS = {
         lambda: th.HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=5),
         "feature_importances_",
     ),
+    "quantiles": (
+        lambda: th.HistGradientBoostingRegressor("absolute_error", max_iter=2, max_leaf_nodes=5),
+        "feature_importances_",
+    ),
+    "forest": (
+        lambda: th.RandomForestClassifier(6, random_state=0),
+        "feature_importances_",
+    ),
 }
 
 
@@ -99,7 +108,7 @@ def kill_in_mid_fit(client, monkeypatch, name, number):
     expected = make().fit(*as_dask(X, y))
     with monkeypatch.context() as patch:
         killer = Killer(client, number)
-        for module in (dask_source, row_state, boosting):
+        for module in (dask_source, row_state, boosting, on_workers):
             patch.setattr(module, "computed", killer.after(module.computed))
         found = make().fit(*as_dask(X, y))
     assert killer.killed
@@ -245,8 +254,11 @@ def test_a_killed_worker_does_not_change_a_bit(client, monkeypatch, name):
     kill_in_mid_fit(client, monkeypatch, name, 3)
 
 
+KILLS = [(name, number) for name in MODELS for number in range(2, 5 if name == "forest" else 12)]
+"""Forests make few computations."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(2, 12))
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "number"), KILLS)
 def test_a_worker_killed_at_any_step_does_not_change_a_bit(client, monkeypatch, name, number):
     kill_in_mid_fit(client, monkeypatch, name, number)

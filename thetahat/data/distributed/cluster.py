@@ -10,6 +10,7 @@ from typing import Any
 from thetahat.data.distributed.pieces import dask
 from thetahat.foundation.errors import ClusterError, MemoryBudgetError, ThetahatError
 from thetahat.foundation.memory import available_memory, readable
+from thetahat.foundation.threads import n_threads
 
 KEPT_SHARE = 0.5
 """Partitions are kept by the workers if they take at most this share of the workers' memory."""
@@ -102,6 +103,23 @@ def worker_limits() -> list[int]:
         return []
     workers = client.scheduler_info(n_workers=-1).get("workers", {}).values()
     return [int(each["memory_limit"]) for each in workers if each.get("memory_limit")]
+
+
+def worker_sizes() -> list[tuple[int, int]]:
+    """Bytes of memory and number of threads of each worker, or of this process without any."""
+    client = active_client()
+    if client is None:
+        return [(available_memory(), n_threads())]
+    workers = client.scheduler_info(n_workers=-1).get("workers", {}).values()
+    return [
+        (int(each.get("memory_limit") or 0) or available_memory(), int(each["nthreads"]))
+        for each in workers
+    ]
+
+
+def threads_of_all() -> int:
+    """Number of threads of all workers together, or of this process without a cluster."""
+    return max(1, sum(threads for _, threads in worker_sizes()))
 
 
 def _memory_limits() -> str:

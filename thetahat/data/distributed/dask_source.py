@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.distributed.cluster import computed
+from thetahat.data.distributed.cluster import computed, kept, memory_of_all
 from thetahat.data.distributed.partition import (
     block_from,
     first_rows,
@@ -29,7 +29,9 @@ from thetahat.foundation.types import Array
 SHARED_BYTES = 1 << 16
 """Arguments above this size are sent to each worker once, instead of with each partition."""
 
-
+TAKEN_SHARE = 0.1
+"""Selected rows are kept by the workers if they take at most this share of the workers' memory;
+several folds may be selected at a time."""
 HEAD_ROWS = 1024
 """Rows that stand for the first block where a part of it is enough."""
 
@@ -98,16 +100,23 @@ class DaskSource(Source):
     def take(self, rows: Array) -> DaskSource:
         """The rows with these numbers in ascending order, selected by the workers."""
         bounds = np.searchsorted(rows, [*self.starts, self.n_rows])
-        taken = dask("delayed").delayed(InMemory.take, pure=False)
-        chosen = [
-            (taken(part, rows[low:high] - start), int(high - low))
-            for part, start, (low, high) in zip(
-                self._rows(), self.starts, pairwise(bounds), strict=True
-            )
-            if high > low
+        chosen = [place for place, (low, high) in enumerate(pairwise(bounds)) if high > low]
+        delayed, starts, parts = dask("delayed").delayed, self.starts, self._rows()
+        numbers = kept(
+            [
+                delayed(rows[bounds[place] : bounds[place + 1]] - starts[place], traverse=False)
+                for place in chosen
+            ]
+        )
+        taken = delayed(InMemory.take, pure=False)
+        found: Any = [
+            taken(parts[place], some) for place, some in zip(chosen, numbers, strict=True)
         ]
-        parts, sizes = zip(*chosen, strict=True)
-        return replace(self, parts=tuple(parts), sizes=tuple(sizes))
+        n_bytes = len(rows) * self.n_features * np.dtype(self.dtype).itemsize
+        if not self.sparse_blocks and n_bytes <= TAKEN_SHARE * memory_of_all():
+            found = kept(found)
+        sizes = tuple(int(bounds[place + 1] - bounds[place]) for place in chosen)
+        return replace(self, parts=tuple(found), sizes=sizes)
 
     def row_state(self, **start: Any) -> DaskRowState:
         """As `Source.row_state`; the arrays stay on the workers."""

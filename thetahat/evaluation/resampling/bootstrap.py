@@ -264,7 +264,7 @@ def _reweighted(source: Source, weight: Array) -> Source:
     def of_rows(block: Block) -> Array:
         return weight[block.start : block.start + block.n_rows]
 
-    return reweighted(source, of_rows, lazy=True)
+    return reweighted(source, of_rows, lazy=True, by_position=True)
 
 
 def _like(estimate: Array, value: Array) -> Array:

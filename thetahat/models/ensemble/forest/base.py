@@ -25,6 +25,7 @@ from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.ensemble.forest.growing import ForestPlan, RowDraws, grow_forest
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
 from thetahat.models.ensemble.forest.members import ForestMembers
+from thetahat.models.ensemble.forest.on_workers import WorkerColumns, columns_on_workers
 from thetahat.models.ensemble.forest.parameters import ForestParameters
 from thetahat.models.ensemble.last_fit import LastFit
 from thetahat.models.ensemble.members import MemberSequence
@@ -67,6 +68,7 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
     _multi_output = True
     _keeps_sparse = True
     _streams = True
+    _reads_on_client = False
     _random_thresholds: ClassVar[bool] = False
     _kind_of_tree: ClassVar[type[Any]]
     """Class of the elements of ``estimators_``."""
@@ -158,11 +160,14 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
                 "but these rows are read block by block. Use criterion='squared_error', or load "
                 "the rows with X, y, sample_weight = source.arrays()."
             )
+        y = np.ascontiguousarray(source.y, dtype=np.float64).reshape(source.n_rows, -1)
+        columns = None if absolute else self._columns_to_grow_on(source.X, y, weight)
+        on_workers = columns if isinstance(columns, WorkerColumns) else None
         return ForestPlan(
             X=source.X,
-            columns=None if absolute else self._columns_to_grow_on(source.X, weight),
+            columns=columns,
             categorical=self._columns.is_categorical,
-            y=np.ascontiguousarray(source.y, dtype=np.float64).reshape(source.n_rows, -1),
+            y=y,
             weight=weight,
             criterion=self.criterion,
             n_classes=n_classes,
@@ -183,10 +188,14 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
             min_decrease=float(self.min_impurity_decrease),
             monotone=self._monotone(n_classes),
             ccp_alpha=float(self.ccp_alpha),
-            threads=self._n_threads(n_rows),
+            threads=on_workers.threads if on_workers else self._n_threads(n_rows),
         )
 
-    def _columns_to_grow_on(self, X: Array, weight: Array | None) -> Any:
+    def _columns_to_grow_on(self, X: Array, y: Array, weight: Array | None) -> Any:
+        random = self._random_thresholds
+        found = columns_on_workers(X, y, weight, self._columns, self.splits, random)
+        if found is not None:
+            return found
         coded = columns_for_random_splits if self._random_thresholds else column_codes
         return coded(X, weight, self._columns, self.splits)
 

@@ -15,12 +15,16 @@ from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.models.ensemble.forest.grown_forest import OF_CLASSES, GrownForest
+from thetahat.models.ensemble.forest.grown_forest import OF_CLASSES, GrownForest, renumbered
+from thetahat.models.ensemble.forest.on_workers import WorkerColumns
 from thetahat.models.tree.growth.growing import UNBOUNDED, grow_tree, sorted_columns
+from thetahat.models.tree.packed import NODE
 from thetahat.models.tree.pruning import weakest_links
 
 BATCH_SECONDS = 0.25
 """Approximate time per batch; between batches, time limits and Ctrl-C are checked."""
+BATCH_SECONDS_ON_WORKERS = 2.0
+"""The same where workers grow the trees, which takes some messages per batch."""
 
 CODE_BYTES = 8
 """Memory of a number as a code or value, and its share of the table from codes to values."""
@@ -63,7 +67,7 @@ class ForestPlan:
 
     X: Array
     """Rows as floats, with NaN for missing values."""
-    columns: _native.ForestColumns | None
+    columns: _native.ForestColumns | WorkerColumns | None
     """The same as codes, or as columns of values; None for absolute errors, which use sorted
     columns."""
     categorical: Array
@@ -116,6 +120,7 @@ def grow_forest(plan: ForestPlan, seeds: Array, watch: Watch) -> Solution:
             message=f"{done} of {len(seeds)} trees",
         )
 
+    seconds = BATCH_SECONDS_ON_WORKERS if isinstance(plan.columns, WorkerColumns) else BATCH_SECONDS
     size, began = plan.threads, time.monotonic()
     try:
         while done < len(seeds) and outcome is Outcome.EXACT:
@@ -124,7 +129,7 @@ def grow_forest(plan: ForestPlan, seeds: Array, watch: Watch) -> Solution:
             outcome = _seen(watch, before, growing.forest, seeds[:done])
             each = (time.monotonic() - began) / done
             if watch.on_step is None:
-                size = max(1, int(BATCH_SECONDS / max(each, 1e-9) / plan.threads)) * plan.threads
+                size = max(1, int(seconds / max(each, 1e-9) / plan.threads)) * plan.threads
     except KeyboardInterrupt as interrupt:
         if done:
             interrupt.solution = solution(Outcome.INTERRUPTED)  # type: ignore[attr-defined]
@@ -159,8 +164,9 @@ def _pruned(forest: GrownForest, alpha: float) -> GrownForest:
 class _OnColumns:
     """Batches of trees, each grown by one thread."""
 
-    def __init__(self, plan: ForestPlan, columns: _native.ForestColumns) -> None:
+    def __init__(self, plan: ForestPlan, columns: _native.ForestColumns | WorkerColumns) -> None:
         self._start = plan.empty()
+        self._columns = columns
         self._batches: list[tuple[Array, ...]] = []
         self._n_values = self._start.packed.values.shape[0]
         self._n_sets = 0
@@ -175,11 +181,12 @@ class _OnColumns:
             "Use fewer rows, fewer threads with th.config(threads=...), or smaller trees with "
             "max_leaf_nodes.",
         )
-        self._parts: dict[str, Any] = {
-            "columns": columns,
-            "monotone": np.asarray([] if plan.monotone is None else plan.monotone, dtype=np.int8),
+        self._rows: dict[str, Any] = {
             "y": plan.y,
             "weight": np.empty(0) if plan.weight is None else plan.weight,
+        }
+        self._settings: dict[str, Any] = {
+            "monotone": np.asarray([] if plan.monotone is None else plan.monotone, dtype=np.int8),
             "n_classes": max(plan.n_classes) if plan.criterion in OF_CLASSES else 0,
             "criterion": plan.criterion,
             "draws": plan.rows.draws,
@@ -198,14 +205,27 @@ class _OnColumns:
         }
 
     def grow(self, seeds: Array) -> None:
+        columns, first = self._columns, self._start.packed.values.shape[0]
+        if isinstance(columns, WorkerColumns):
+            settings = {**self._settings, "first_value": first, "first_set": 0}
+            for nodes, *others in columns.grow(settings, seeds):
+                known = nodes.view(NODE)
+                placed = renumbered(known, first, self._n_values - first, self._n_sets)
+                self._add((placed, *others))
+            return
         with shortage_explained(*self._need):
             batch = _native.grow_forest(
-                **self._parts,
+                columns=columns,
+                **self._rows,
+                **self._settings,
                 seeds=seeds,
                 first_value=self._n_values,
                 first_set=self._n_sets,
                 threads=self._threads,
             )
+        self._add(batch)
+
+    def _add(self, batch: tuple[Array, ...]) -> None:
         self._batches.append(batch)
         self._n_values += batch[2].shape[0]
         self._n_sets += batch[3].shape[0]

@@ -146,11 +146,8 @@ class GrownForest(CheckedValue):
         """The trees of both forests, which must be of the same kind."""
         if not len(self):
             return other
-        nodes = other.packed.nodes.copy()
-        is_leaf = nodes["feature"] < 0
-        nodes["child"][is_leaf] += self.packed.values.shape[0]
-        nodes["threshold"][~is_leaf & (nodes["feature"] & CATEGORICAL != 0)] += len(
-            self.packed.sets
+        nodes = renumbered(
+            other.packed.nodes, 0, self.packed.values.shape[0], len(self.packed.sets)
         )
         later = other.packed.roots[1:] + self.packed.roots[-1]
         packed = replace(
@@ -297,3 +294,12 @@ def _stacked(sets: Sequence[Array]) -> Array:
     """Category sets stacked vertically, padded to the widest."""
     words = max(part.shape[1] for part in sets)
     return np.concatenate([np.pad(part, ((0, 0), (0, words - part.shape[1]))) for part in sets])
+
+
+def renumbered(nodes: Array, first: int, values: int, sets: int) -> Array:
+    """Nodes whose values, from number `first` on, and sets come after so many others."""
+    nodes = nodes.copy()
+    is_leaf = nodes["feature"] < 0
+    nodes["child"][is_leaf & (nodes["child"] >= first)] += values
+    nodes["threshold"][~is_leaf & (nodes["feature"] & CATEGORICAL != 0)] += sets
+    return nodes

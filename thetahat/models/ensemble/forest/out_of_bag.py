@@ -6,13 +6,20 @@ estimates the performance of the forest without a test set.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from thetahat.data.distributed.cluster import computed
+from thetahat.data.distributed.partition import packed, unpacked
+from thetahat.data.distributed.streamed_partitions import partitions_of
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import row_weights
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.types import Array
-from thetahat.models.ensemble.forest.growing import ForestPlan
+from thetahat.models.ensemble.forest.growing import ForestPlan, RowDraws
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
+from thetahat.models.ensemble.forest.on_workers import WorkerColumns
 
 AT_ONCE = 1 << 25
 """Entries (trees × rows) of the table of drawn rows kept in memory at once."""
@@ -23,18 +30,15 @@ def out_of_bag_predictions(forest: GrownForest, plan: ForestPlan, who: str) -> A
 
     NaN, with a warning, for rows that every tree drew. Cost: O(n·depth) per tree.
     """
-    n = plan.X.shape[0]
-    sums = np.zeros((n, forest.packed.values.shape[1]))
-    votes = np.zeros(n, dtype=np.int64)
-    step = max(1, AT_ONCE // n)
-    for start in range(0, len(forest), step):
-        stop = min(start + step, len(forest))
-        grown_on = np.stack(
-            [plan.rows.counts(seed) > 0 for seed in forest.seeds[start:stop].tolist()]
-        )
-        forest.packed.some(start, stop).sum_out_of_bag(
-            plan.X, grown_on.astype(np.uint8), sums, votes
-        )
+    X: Any = plan.X
+    n = X.shape[0]
+    source = partitions_of(X) if isinstance(plan.columns, WorkerColumns) else None
+    if source is None:
+        sums, votes = _sums_and_votes(forest, plan.rows, X, 0)
+    else:
+        work = packed(_of_partition, (forest, plan.rows, X.read))
+        found = computed(source.tasks(_of_partition, work))
+        sums, votes = (np.concatenate(parts) for parts in zip(*found, strict=True))
     if plan.weight is not None:
         votes[plan.weight == 0] = 0  # ignored rows
     never = int(np.count_nonzero((votes == 0) & (plan.weight is None or plan.weight > 0)))
@@ -48,6 +52,31 @@ def out_of_bag_predictions(forest: GrownForest, plan: ForestPlan, who: str) -> A
     with np.errstate(invalid="ignore"):
         means = sums / np.where(votes > 0, votes, np.nan)[:, None]
     return means.reshape(n, forest.n_outputs, -1)
+
+
+def _sums_and_votes(
+    forest: GrownForest, draws: RowDraws, X: Any, first: int
+) -> tuple[Array, Array]:
+    """Sums over the trees that did not draw a row, and their number; X starts at row `first`."""
+    n = X.shape[0]
+    sums = np.zeros((n, forest.packed.values.shape[1]))
+    votes = np.zeros(n, dtype=np.int64)
+    step = max(1, AT_ONCE // draws.n_rows)
+    for start in range(0, len(forest), step):
+        stop = min(start + step, len(forest))
+        grown_on = np.stack(
+            [
+                draws.counts(seed)[first : first + n] > 0
+                for seed in forest.seeds[start:stop].tolist()
+            ]
+        )
+        forest.packed.some(start, stop).sum_out_of_bag(X, grown_on.astype(np.uint8), sums, votes)
+    return sums, votes
+
+
+def _of_partition(part: InMemory, start: int, work: bytes) -> tuple[Array, Array]:
+    _, (forest, draws, read) = unpacked(work)
+    return _sums_and_votes(forest, draws, read(part.X), start)
 
 
 def share_interval(right: Array, weight: Array | None, level: float = 0.95) -> tuple[float, float]:

@@ -207,8 +207,8 @@ def _need(n: int, d: int, max_leaves: int) -> tuple[int, str, str]:
     )
 
 
-def with_leaf_values(tree: Tree, leaves: Leaves, values: Array) -> Tree:
-    """The tree with other leaf values, in the order of `leaves`."""
+def with_leaf_values(tree: Tree, leaves: Array, values: Array) -> Tree:
+    """The tree with other values at the leaves, whose nodes are given."""
     changed = tree.values.copy()
-    changed[leaves.nodes, 0] = values
+    changed[leaves, 0] = values
     return replace(tree, values=changed)

@@ -22,7 +22,6 @@ from thetahat.models.ensemble.gradient_boosting.distributed.boosting import (
     on_workers,
 )
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
-from thetahat.models.ensemble.gradient_boosting.leaf_values import takes_newton_steps
 from thetahat.models.ensemble.gradient_boosting.members import Member
 from thetahat.models.ensemble.gradient_boosting.parameters import (
     HistGradientBoostingParameters,
@@ -217,7 +216,6 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
         plan = self._plan(rows)
         if (
             not on_workers(rows)
-            or not takes_newton_steps(plan.loss, plan.leaf_update)
             or self.reoptimise == "all"
             or (self.do_early_stopping_ and self.scoring != "loss")
         ):

@@ -56,21 +56,30 @@ def searched_values(
     y, raw = y[rows], raw[rows]
     w = None if weight is None else weight[rows]
 
-    def sums(numbers: Array) -> Array:
-        if w is not None:
-            numbers = numbers * w
-        return np.bincount(of_rows, weights=numbers, minlength=len(leaves.nodes))
-
-    def moved(constants: Array) -> Array:
-        z = raw.copy()
-        z[:, column] += constants[of_rows]
-        return z if loss.columns == "per class" else z[:, 0]
-
     def slopes(constants: Array) -> Array:
-        slope = loss.gradient(y, moved(constants))
-        return sums(slope[:, column] if slope.ndim == 2 else slope)
+        return leaf_slopes(loss, y, raw, column, w, of_rows, constants)
 
-    return turning_points(slopes, len(leaves.nodes), sums(np.ones(len(y))))
+    weights = np.bincount(of_rows, weights=w, minlength=len(leaves.nodes))
+    return turning_points(slopes, len(leaves.nodes), weights)
+
+
+def leaf_slopes(
+    loss: Subdifferentiable,
+    y: Array,
+    raw: Array,
+    column: int,
+    weight: Array | None,
+    of_rows: Array,
+    constants: Array,
+) -> Array:
+    """Σ w·ℓ′(y, z + c) of every leaf, with its constant c; `of_rows` is the leaf of each row."""
+    z = raw.copy()
+    z[:, column] += constants[of_rows]
+    slope = loss.gradient(y, z if loss.columns == "per class" else z[:, 0])
+    numbers = slope[:, column] if slope.ndim == 2 else slope
+    if weight is not None:
+        numbers = numbers * weight
+    return np.bincount(of_rows, weights=numbers, minlength=len(constants))
 
 
 def turning_points(slopes: Any, n: int, weights: Array) -> Array:

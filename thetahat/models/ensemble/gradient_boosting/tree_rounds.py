@@ -60,10 +60,11 @@ class TreeRounds:
         )
         if not takes_newton_steps(now.loss, self.plan.leaf_update):
             found = searched_values(now.loss, leaves, rows.y, now.before, column, rows.weight)
-            tree = with_leaf_values(tree, leaves, self._in_bounds(tree, leaves, found))
+            found = in_monotone_ranges(tree, leaves.nodes, found, self.rules.monotonic)
+            tree = with_leaf_values(tree, leaves.nodes, found)
         elif curvature is not None and not self.curved_splits:
             found = newton_values(leaves, slope, curvature, rows.weight)
-            tree = with_leaf_values(tree, leaves, found)
+            tree = with_leaf_values(tree, leaves.nodes, found)
         tree.values[:] *= self.plan.learning_rate
         if self.ccp_alpha:
             sequence = weakest_links(tree)
@@ -87,18 +88,19 @@ class TreeRounds:
         factor = n_classes / (n_classes - 1) if n_classes > 1 else 1.0
         return np.ascontiguousarray(now.curvature[:, column] * factor)
 
-    def _in_bounds(self, tree: Tree, leaves: Leaves, found: Array) -> Array:
-        """Leaf values clipped to the ranges that monotonic constraints allow."""
-        if self.rules.monotonic is None:
-            return found
-        low, high = _monotone_ranges(tree, self.rules.monotonic)
-        return np.clip(found, low[leaves.nodes], high[leaves.nodes])
-
     def _add(self, tree: Tree, leaves: Leaves, now: Round, column: int) -> None:
         leaves.add(np.ascontiguousarray(tree.values[leaves.nodes, 0]), now.raw, column)
         if now.drawn.size:
             out_of_bag = now.out_of_bag
             now.raw[out_of_bag, column] += tree.packed.sum(self.rows.X[out_of_bag])[:, 0]
+
+
+def in_monotone_ranges(tree: Tree, leaves: Array, found: Array, monotonic: Array | None) -> Array:
+    """Values of the leaves (nodes), clipped to the ranges that monotonic constraints allow."""
+    if monotonic is None:
+        return found
+    low, high = _monotone_ranges(tree, monotonic)
+    return np.clip(found, low[leaves], high[leaves])
 
 
 def _monotone_ranges(tree: Tree, monotonic: Array) -> tuple[Array, Array]:

@@ -79,8 +79,9 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
     starting from the previous solution. The pair (C, l1_ratio) with the best mean score on the
     held-out rows is used for a final fit to all rows.
 
-    Cost: folds × Cs × l1_ratios fits, with the folds in parallel; the rows must be in memory. If
-    ``th.config(max_time=...)`` is exceeded, the remaining values of C reuse the last fit.
+    Cost: folds × Cs × l1_ratios fits, with the folds in parallel. The workers of a Dask cluster
+    select the rows of the folds and compute the sums of each step. If ``th.config(max_time=...)``
+    is exceeded, the remaining values of C reuse the last fit.
 
     Parameters
     ----------
@@ -160,7 +161,6 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         "use_legacy_attributes": boolean | one_of(DEFAULT),
     }
     _splits_rows = True
-    _reads_on_client = True
 
     @classmethod
     def _example(cls) -> LogisticRegressionCV:
@@ -236,9 +236,9 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
             with config(threads=1, memory=limits.memory):
                 path = self._path(_taken(weighed, train), ratio, watch)
                 held = _taken(rows, test)
-                weights = None if weight is None else weight[test]
                 if scorer is None:
-                    return replace(path, scores=accuracies(path.coefs, held, weights))
+                    return replace(path, scores=accuracies(path.coefs, held))
+                weights = None if weight is None else weight[test]
                 options = {} if weights is None else {"sample_weight": weights}
                 truth = labels[test]
                 held_rows = held.X if isinstance(held, InMemory) else held

@@ -8,6 +8,8 @@ are read from a source they are ends of bins.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from thetahat import _native
@@ -82,6 +84,26 @@ def _number_of_codes(bins: Bins, columns: TreeColumns) -> Array:
     return np.where(columns.is_categorical, columns.n_categories, n_codes).astype(np.uint32)
 
 
+@dataclass(frozen=True)
+class BinTable:
+    """The bins of all columns of rows that are read from a source."""
+
+    bins: Bins
+    columns: TreeColumns
+
+    def codes(self, values: Array) -> Array:
+        """The codes of some rows, (d, n)."""
+        return _codes_with_categories(values, self.bins, self.columns)
+
+    def forest_columns(self, codes: Array, random: bool) -> _native.ForestColumns:
+        """The columns of all rows; thresholds lie at the ends of bins."""
+        upper = self.bins.values_of_codes
+        lower = np.column_stack([np.full(len(upper), -np.inf), upper[:, :-1]])
+        kinds = self.columns.is_categorical.astype(np.uint8)
+        n_codes = _number_of_codes(self.bins, self.columns)
+        return _native.coded_columns(codes, n_codes, kinds, lower, upper, random)
+
+
 def _streamed_codes(
     rows: StreamedRows,
     weight: Array | None,
@@ -90,7 +112,15 @@ def _streamed_codes(
     *,
     random: bool = False,
 ) -> _native.ForestColumns:
-    """Bins of rows that are read from a source; thresholds lie at the ends of bins."""
+    """Codes of rows that are read from a source. Cost: two passes."""
+    table = bin_table(rows, weight, columns, splits)
+    return table.forest_columns(codes_by_column(rows, table.codes), random)
+
+
+def bin_table(
+    rows: StreamedRows, weight: Array | None, columns: TreeColumns, splits: str
+) -> BinTable:
+    """Bins of rows that are read from a source. Cost: one pass."""
     many = columns.n_categories.max(initial=0)
     if splits == "exact" or many > MAX_BINS:
         reason = (
@@ -101,13 +131,7 @@ def _streamed_codes(
             'does not allow. Use splits="auto" and at most 255 categories per column, or load '
             "the rows with X, y, sample_weight = source.arrays()."
         )
-    bins = bins_of_rows(rows, weight)
-    codes = codes_by_column(rows, lambda values: _codes_with_categories(values, bins, columns))
-    upper = bins.values_of_codes
-    lower = np.column_stack([np.full(len(upper), -np.inf), upper[:, :-1]])
-    kinds = columns.is_categorical.astype(np.uint8)
-    n_codes = _number_of_codes(bins, columns)
-    return _native.coded_columns(codes, n_codes, kinds, lower, upper, random)
+    return BinTable(bins_of_rows(rows, weight), columns)
 
 
 def _sparse_columns(

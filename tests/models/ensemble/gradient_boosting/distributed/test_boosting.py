@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import thetahat as th
 from thetahat.data import bins
@@ -76,6 +77,24 @@ CASES = {
     "three classes": (CLASSIFIER, {}, None),
     "held-out rows": (CLASSIFIER, {"early_stopping": True, "n_iter_no_change": 2}, None),
     "all rows": (REGRESSOR, {"early_stopping": True, "validation_fraction": None}, with_zeros),
+    "gamma": (REGRESSOR, {"loss": "gamma"}, with_zeros),
+    "tweedie": (REGRESSOR, {"loss": th.losses.Tweedie(power=1.5)}, None),
+    "absolute": (REGRESSOR, {"loss": "absolute_error"}, None),
+    "absolute, weights": (REGRESSOR, {"loss": "absolute_error"}, with_zeros),
+    "quantile": (REGRESSOR, {"loss": "quantile", "quantile": 0.8}, whole),
+    "quantile, constraints": (
+        REGRESSOR,
+        {"loss": "quantile", "quantile": 0.25, "monotonic_cst": [1, 0, 0, 0]},
+        None,
+    ),
+    "huber": (REGRESSOR, {"loss": "huber"}, None),
+    "huber, weights": (REGRESSOR, {"loss": th.losses.Huber(delta=0.2)}, with_zeros),
+    "line search": (CLASSIFIER, {"leaf_update": "line_search"}, whole),
+    "line search, three classes": (
+        CLASSIFIER,
+        {"leaf_update": "line_search", "min_samples_leaf": 120},
+        None,
+    ),
 }
 
 
@@ -85,12 +104,14 @@ def test_the_model_is_that_of_memory(case, monkeypatch):
     X, y, rng = table()
     weight = None if weights is None else weights(rng, len(y))
     if kind is CLASSIFIER:
-        cuts = [-0.5, 0.5] if case == "three classes" else [0.0]
+        cuts = [-0.5, 0.5] if "three classes" in case else [0.0]
         y = np.array(["low", "mid", "high"])[np.digitize(y, cuts)]
+    if case in ("gamma", "tweedie"):
+        y = np.exp(y) if case == "gamma" else np.maximum(np.exp(y) - 1, 0)
     model = kind(max_iter=4, learning_rate=0.3, random_state=0, max_leaf_nodes=8).set_params(
         **settings
     )
-    here = type(model)(**model.get_params()).fit(X, y, weight)
+    here = clone(model).fit(X, y, weight)
     monkeypatch.setattr(dask_source.DaskSource, "blocks", None)  # no row is read by the client
     there = fitted(model, X, y, weight)
     assert splits(there) == splits(here)
@@ -156,11 +177,14 @@ def test_a_partition_without_fitted_rows():
     assert splits(model) == splits(REGRESSOR(max_iter=2, max_leaf_nodes=4).fit(X, y, weight))
 
 
-@pytest.mark.parametrize("settings", [{"loss": "absolute_error"}, {"reoptimise": "all"}])
-def test_other_losses_are_read_by_the_client(settings):
+@pytest.mark.parametrize(
+    "settings", [{"early_stopping": True, "scoring": "r2"}, {"reoptimise": "all"}]
+)
+def test_other_settings_are_read_by_the_client(settings):
     X, y, _ = table(300)
-    model = fitted(REGRESSOR(max_iter=2, **settings), X, y)
-    here = REGRESSOR(max_iter=2, **settings).fit(X, y)
+    settings = {"max_iter": 2, "random_state": 0, **settings}
+    model = fitted(REGRESSOR(**settings), X, y)
+    here = REGRESSOR(**settings).fit(X, y)
     np.testing.assert_allclose(model.predict(X), here.predict(X))
 
 

@@ -21,18 +21,22 @@ from thetahat.data.distributed.cluster import computed, kept
 from thetahat.data.distributed.dask_source import DaskSource
 from thetahat.data.distributed.partition import packed
 from thetahat.data.distributed.pieces import dask
+from thetahat.data.distributed.streamed_partitions import partitions_of
 from thetahat.data.distributed.tree import tree as merge_tree
-from thetahat.data.row_pieces import StreamedRows
-from thetahat.data.views import View, as_given
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.distributed import partition
+from thetahat.models.ensemble.gradient_boosting.distributed.leaf_search import searched_values
 from thetahat.models.ensemble.gradient_boosting.distributed.partition import (
     Chosen,
     GradientTotals,
     LeafTotals,
 )
-from thetahat.models.ensemble.gradient_boosting.gradient_trees import TreeRules
+from thetahat.models.ensemble.gradient_boosting.gradient_trees import (
+    TreeRules,
+    with_leaf_values,
+)
+from thetahat.models.ensemble.gradient_boosting.leaf_values import takes_newton_steps
 from thetahat.models.ensemble.gradient_boosting.members import Member
 from thetahat.models.ensemble.gradient_boosting.rounds import (
     Boosting,
@@ -41,6 +45,7 @@ from thetahat.models.ensemble.gradient_boosting.rounds import (
     diverged,
     has_unit_curvature,
 )
+from thetahat.models.ensemble.gradient_boosting.tree_rounds import in_monotone_ranges
 from thetahat.models.tree.structure import Tree
 
 MOST_ROWS = 1 << 30
@@ -49,13 +54,7 @@ MOST_ROWS = 1 << 30
 
 def on_workers(rows: Rows) -> bool:
     """Whether the rows are partitions on the workers of a cluster."""
-    return isinstance(rows.X, StreamedRows) and isinstance(_partitions(rows), DaskSource)
-
-
-def _partitions(rows: Rows) -> Any:
-    """The source of the rows, also where only its targets are viewed in another way."""
-    source = rows.X.source
-    return source.source if isinstance(source, View) and source.change is as_given else source
+    return partitions_of(rows.X) is not None
 
 
 @dataclass
@@ -66,6 +65,8 @@ class Workers:
     raw: Sequence[Any]
     raw_of_held: Sequence[Any] = ()
     """Raw predictions of held-out rows; empty if there are none."""
+    before: Sequence[Any] = ()
+    """Raw predictions before the iteration."""
     slopes: Sequence[Any] = ()
     growing: Sequence[Any] = ()
 
@@ -80,7 +81,8 @@ class Workers:
         own_targets: bool,
     ) -> Workers:
         """Code the rows. `own_targets`: targets and weights are those of the partitions."""
-        source, read = _partitions(rows), rows.X.read
+        source, read = partitions_of(rows.X), rows.X.read
+        assert source is not None
         fitted = _chosen(rows, source, own_targets)
         others = [None] * len(fitted) if held is None else _chosen(held, source, own_targets)
         firsts = np.cumsum([0, *_counts(rows, source)])[:-1].tolist()
@@ -100,6 +102,7 @@ class Workers:
         n = len(self.coded)
         found = kept([*self.raw, *self.raw_of_held, *_firsts(pairs), _merged(pairs)])
         self.raw, self.raw_of_held = found[:n], found[n : -n - 1]
+        self.before = self.raw
         self.slopes = found[-n - 1 : -1]
         totals: GradientTotals = computed(found[-1:])[0]
         return totals
@@ -111,6 +114,19 @@ class Workers:
     def divide(self, *settings: Any) -> LeafTotals:
         """Divide leaves; give the sums of their children."""
         return self._grow(partition.divided, settings, self.slopes, self.growing)
+
+    def searching(self, places: Array) -> Callable[..., Any]:
+        """Passes over the rows of the leaves at these places, which the workers prepare once."""
+        prepared: dict[Any, Sequence[Any]] = {}
+
+        def ask(prepare: Callable[..., Any], work: Callable[..., Any], *settings: Any) -> Any:
+            if prepare not in prepared:
+                prepared[prepare] = kept(
+                    self._tasks(prepare, (places.tolist(),), self.before, self.growing)
+                )
+            return computed([merge_tree(self._tasks(work, settings, prepared[prepare]))])[0]
+
+        return ask
 
     def end_tree(self, tree: Tree, values: Array, column: int) -> None:
         """Add a tree to the raw predictions, with the next pass."""
@@ -215,10 +231,22 @@ class DistributedBoosting(Boosting):
             divide,
         )
         tree = Tree(*arrays, n_features=self.bins.n_features)
+        if not takes_newton_steps(self.loss, self.plan.leaf_update):
+            tree = self._with_searched_values(tree, nodes, column)
         with np.errstate(over="ignore"):  # found by its result
             tree.values[:] *= self.plan.learning_rate
         self.workers.end_tree(tree, tree.values[nodes, 0], column)
         return tree
+
+    def _with_searched_values(self, tree: Tree, nodes: Array, column: int) -> Tree:
+        """The tree with the best constant at each leaf; `nodes` are those of all places."""
+        # The places below a leaf, whose split was not used, come after its own.
+        leaves, places = np.unique(nodes, return_index=True)
+        leaves, places = (each[tree.feature[leaves] < 0] for each in (leaves, places))
+        ask, n_parts = self.workers.searching(places), len(self.workers.coded)
+        found = searched_values(ask, len(places), n_parts, self.loss, column)
+        found = in_monotone_ranges(tree, leaves, found, self.rules.monotonic)
+        return with_leaf_values(tree, leaves, found)
 
 
 def _numbers(rows: Rows) -> Array | None:
