@@ -61,6 +61,7 @@
     X(compiled_newton) \
     X(l1_newton) \
     X(newton_cg) \
+    X(lbfgs) \
     X(huber_sums) \
     X(kink_newton) \
     X(row_losses) \
