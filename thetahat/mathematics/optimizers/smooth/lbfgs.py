@@ -134,8 +134,8 @@ class LBFGS(Method):
 class Evaluations:
     """F and ∇F of flat parameters; keeps the last evaluation, so that reporting a step is free.
 
-    A line search compares values of F, whose rounding hides gradients below about √ε. The difference
-    F(θ) − F(θ₀) ≈ ½⟨∇F(θ₀) + ∇F(θ), θ − θ₀⟩ from a nearby θ₀ has all the digits of the gradients.
+    A line search compares values of F, whose rounding hides gradients below about √ε. Differences
+    F(θ) − F(θ₀) ≈ ½⟨∇F(θ₀) + ∇F(θ), θ − θ₀⟩ from a nearby θ₀ have all the digits of the gradients.
     """
 
     def __init__(self, problem: Any, theta: Array) -> None:
