@@ -140,8 +140,8 @@ bool vanishes(const Numbers &of) {
 void lbfgs(nb::object evaluate, nb::object report, nb::object place, std::size_t memory) {
     const auto entries = nb::cast<Vector<double>>(place);
     require(memory > 0, "memory must be at least 1");
-    Search run{evaluate, report, place, entries.data(), entries.shape(0), {}, {}, {}, {},
-               0.0,      0.0,    {memory, {}}};
+    Search run{evaluate, report, place, entries.data(), entries.shape(0), {}, {}, {},
+               {},       0.0,    0.0,   {memory, {}}};
     run.begin();
     for (bool first = true; !vanishes(run.slope);) {
         const double before = run.value;

@@ -76,13 +76,12 @@ class WolfeSearch {
         }
     };
 
-    // Coefficients of the cubic through two trials: θ, and in `root` √(θ² − f′f′), whose sign chooses
-    // between a minimum and a maximum.
+    // Coefficients of the cubic through two trials: θ, and in `root` √(θ² − f′f′), whose sign
+    // chooses between a minimum and a maximum.
     static double cubic(const Trial &from, const Trial &to, bool clip, double &root) {
         const double theta =
             3.0 * (from.value - to.value) / (to.step - from.step) + from.slope + to.slope;
-        const double size =
-            std::max({std::abs(theta), std::abs(from.slope), std::abs(to.slope)});
+        const double size = std::max({std::abs(theta), std::abs(from.slope), std::abs(to.slope)});
         const double square =
             (theta / size) * (theta / size) - (from.slope / size) * (to.slope / size);
         root = size * std::sqrt(clip ? std::max(0.0, square) : square);
@@ -97,8 +96,8 @@ class WolfeSearch {
         if (now.value > best_.value) { // a minimum lies between
             const double theta = cubic(best_, now, false, root);
             root = now.step < best_.step ? -root : root;
-            const double share = ((root - best_.slope) + theta) /
-                                 (((root - best_.slope) + root) + now.slope);
+            const double share =
+                ((root - best_.slope) + theta) / (((root - best_.slope) + root) + now.slope);
             const double by_cubic = best_.step + share * way;
             const double fall = (best_.value - now.value) / way + best_.slope;
             const double by_square = best_.step + best_.slope / fall / 2.0 * way;
