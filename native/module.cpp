@@ -55,6 +55,7 @@
     X(sparse_least_squares) \
     X(whitened_squares) \
     X(sparse_normal_product) \
+    X(tangent) \
     /* losses */ \
     X(class_shares) \
     X(class_slopes) \

@@ -346,6 +346,15 @@ def newton_cg(*arguments: Any) -> tuple[float, float, float, float, int, int]:
     """x (or data, indices, indptr, n_columns), constant, y, share, loss, knee, ridge, theta,
     tolerance, max_steps."""
 
+def tangent(
+    jacobian: FloatArray,
+    residuals: FloatArray,
+    scale: FloatArray,
+    triangle: FloatArray,
+    values: FloatArray,
+    basis: FloatArray,
+    image: FloatArray,
+) -> None: ...
 def lbfgs(
     evaluate: Callable[[FloatArray], tuple[float, FloatArray]],
     report: Callable[[FloatArray], None],
