@@ -68,8 +68,7 @@ class RiskMinimiser(WatchedSolver):
         conditioning = Conditioning.near(risk.source, risk.predictor)
         source = conditioning.source
         near = risk if conditioning.is_identity else replace(risk, source=source)
-        if _is_converted_in_every_pass(near):
-            near = replace(near, source=replace(source, X=in_double(source.X)))
+        near = _in_double_once(near)
         method, reason = method_for(near, solver)
         if isinstance(method, SubgradientDescent) and isinstance(risk.penalty, NoPenalty):
             conditioning = _with_equal_columns(risk, conditioning)
@@ -115,14 +114,19 @@ class RiskMinimiser(WatchedSolver):
         return float(np.abs(self.solution_.theta).max())
 
 
-def _is_converted_in_every_pass(risk: EmpiricalRisk) -> bool:
-    """Whether few rows in float32 have several outputs, whose products are in float64."""
+def _in_double_once(risk: EmpiricalRisk) -> EmpiricalRisk:
+    """The risk with few rows in float32 converted, if every pass would convert them again.
+
+    Sums for several outputs are products in float64; those for one output read both precisions.
+    """
     source, predictor = risk.source, risk.predictor
     if not isinstance(predictor, LinearPredictor) or not predictor.n_outputs:
-        return False  # sums for one output are compiled for both precisions
+        return risk
     if not isinstance(source, InMemory) or type(source.X) is not np.ndarray:
-        return False
-    return source.X.dtype == np.float32 and source.X.size <= FEW_ENTRIES
+        return risk
+    if source.X.dtype != np.float32 or source.X.size > FEW_ENTRIES:
+        return risk
+    return replace(risk, source=replace(source, X=in_double(source.X)))
 
 
 def _with_equal_columns(risk: EmpiricalRisk, conditioning: Conditioning) -> Conditioning:
