@@ -191,9 +191,8 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
             with self._watching(self.max_iter, attributes, X, y) as watch:
                 best = self._best_run(problem, method, start, watch)
             theta, (low, high) = best.theta, problem.bounds
-            evidence = CurveEvidence.of(
-                problem, theta, (theta > low) & (theta < high), weighted=source.has_weight
-            )
+            free = (theta > low) & (theta < high)
+            evidence = CurveEvidence.of(problem, theta, free, weighted=source.has_weight)
         self.solution_ = replace(
             best,
             reason=f"{method.name}; {reason}",
