@@ -55,12 +55,14 @@
     X(sparse_least_squares) \
     X(whitened_squares) \
     X(sparse_normal_product) \
+    X(tangent) \
     /* losses */ \
     X(class_shares) \
     X(class_slopes) \
     X(compiled_newton) \
     X(l1_newton) \
     X(newton_cg) \
+    X(lbfgs) \
     X(huber_sums) \
     X(kink_newton) \
     X(row_losses) \

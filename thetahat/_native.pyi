@@ -1,5 +1,6 @@
 """Compiled kernels: pure functions on typed, contiguous arrays (sources in ``native/``)."""
 
+from collections.abc import Callable
 from typing import Any, overload
 
 from numpy.typing import NDArray
@@ -345,6 +346,21 @@ def newton_cg(*arguments: Any) -> tuple[float, float, float, float, int, int]:
     """x (or data, indices, indptr, n_columns), constant, y, share, loss, knee, ridge, theta,
     tolerance, max_steps."""
 
+def tangent(
+    jacobian: FloatArray,
+    residuals: FloatArray,
+    scale: FloatArray,
+    triangle: FloatArray,
+    values: FloatArray,
+    basis: FloatArray,
+    image: FloatArray,
+) -> None: ...
+def lbfgs(
+    evaluate: Callable[[FloatArray], tuple[float, FloatArray]],
+    report: Callable[[FloatArray], None],
+    theta: FloatArray,
+    memory: int,
+) -> None: ...
 def kink_newton(*arguments: Any) -> tuple[float, float, float, float, int, int]:
     """x, theta, constant, y, weight, lower, upper, kink, curvature, strengths, strength, total,
     growth, rounding_share, least, tolerance, max_steps, multipliers."""

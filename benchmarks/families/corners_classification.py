@@ -136,6 +136,7 @@ def _logistic() -> list[Case]:
         ("2000×500 at 1%, 3 classes", classes(2000, 500, 3, 0.01)),
         ("100×1000, 3 classes", classes(100, 1000, 3)),
         ("3750×40, 3 classes float32", classes(3750, 40, 3, dtype=np.float32)),
+        ("1000×20, 30 classes float32", classes(1000, 20, 30, dtype=np.float32)),
     ):
         made.append(_case(name, data, "LogisticRegression", objective()))
     return made

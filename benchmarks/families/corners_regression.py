@@ -228,6 +228,9 @@ CASES = (
     case("Ridge 100×10", dense(100, 10), ridge(1.0)),
     case("Ridge 300×3000", dense(300, 3000), ridge(1.0)),
     case("RidgeClassifier text, 20 classes", text(5000, 30_000, "classes"), ridge(1.0)),
+    case("LinearRegression 5000×1000", dense(5000, 1000), ridge(0.0)),
+    case("Ridge 5000×1000", dense(5000, 1000), ridge(1.0)),
+    case("LinearRegression 150000×150 float32", dense(150_000, 150, dtype=SINGLE), ridge(0.0)),
     case("LinearRegression sparse 20000×5000", sparse(20_000, 5000, 0.005), ridge(0.0)),
     case("LinearRegression text 5000×2000", text(5000, 2000), ridge(0.0)),
     case("LinearRegression sparse 100×20", sparse(100, 20, 0.2), ridge(0.0)),
@@ -239,6 +242,7 @@ CASES = (
     case(
         "PoissonRegressor sparse 1000×200", sparse(1000, 200, 0.05, "counts"), deviance("Poisson")
     ),
+    case("PoissonRegressor 100×10", dense(100, 10, "counts"), deviance("Poisson")),
     case("PoissonRegressor 1000×100", dense(1000, 100, "counts"), deviance("Poisson")),
     case("PoissonRegressor 10000×50", dense(10_000, 50, "counts"), deviance("Poisson")),
     case(
@@ -246,6 +250,7 @@ CASES = (
         sparse(20_000, 1000, 0.01, "positive"),
         deviance("Gamma"),
     ),
+    case("GammaRegressor 1000×100", dense(1000, 100, "positive"), deviance("Gamma")),
     case("GammaRegressor 10000×50", dense(10_000, 50, "positive"), deviance("Gamma")),
     case(
         "TweedieRegressor 10000×50 float32",
@@ -256,6 +261,7 @@ CASES = (
     ),
     case("HuberRegressor 200×1000", dense(200, 1000, "outliers"), huber()),
     case("HuberRegressor sparse 20000×5000", sparse(20_000, 5000, 0.002, "outliers"), huber()),
+    case("HuberRegressor sparse 1000×200", sparse(1000, 200, 0.05, "outliers"), huber()),
     case("HuberRegressor 100×10", dense(100, 10, "outliers"), huber()),
     case("HuberRegressor 1000×100", dense(1000, 100, "outliers"), huber()),
     case("Lasso 200×1000", dense(200, 1000), lasso(0.1), alpha=0.1),

@@ -159,10 +159,17 @@ class Shuffler {
 
     template <typename Place> void shuffle(Place *places, std::size_t count) {
         for (std::size_t i = count; i > 1; --i)
-            std::swap(places[i - 1], places[next() % i]);
+            std::swap(places[i - 1], places[below(i)]);
     }
 
   private:
+    // A number below `count`, from the upper half of the bits times count: a division, which takes
+    // as long as a short row, is needed only for counts of more than 32 bits.
+    std::uint64_t below(std::uint64_t count) {
+        const std::uint64_t bits = next();
+        return count >> 32 ? bits % count : (bits >> 32) * count >> 32;
+    }
+
     std::uint64_t next() {
         std::uint64_t bits = (state += 0x9E3779B97F4A7C15ULL);
         bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9ULL;

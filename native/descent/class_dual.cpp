@@ -24,6 +24,69 @@ namespace {
 
 constexpr std::size_t ROUND = 10;
 
+// scores += Wᵀx_i. With few classes, whose number compilers know, the sums stay in registers.
+template <std::size_t fixed, typename Rows>
+void add_scores(const Rows &rows, std::size_t i, const double *w, double *scores) {
+    double sums[fixed];
+    std::copy_n(scores, fixed, sums);
+    rows.each(i, [&](std::size_t j, double entry) {
+        for (std::size_t m = 0; m < fixed; ++m)
+            sums[m] += entry * w[j * fixed + m];
+    });
+    std::copy_n(sums, fixed, scores);
+}
+
+template <typename Rows>
+void add_scores(const Rows &rows, std::size_t i, const double *w, std::size_t classes,
+                double *scores) {
+    switch (classes) {
+    case 2:
+        return add_scores<2>(rows, i, w, scores);
+    case 3:
+        return add_scores<3>(rows, i, w, scores);
+    case 4:
+        return add_scores<4>(rows, i, w, scores);
+    case 5:
+        return add_scores<5>(rows, i, w, scores);
+    default:
+        rows.each(i, [&](std::size_t j, double entry) {
+            for (std::size_t m = 0; m < classes; ++m)
+                scores[m] += entry * w[j * classes + m];
+        });
+    }
+}
+
+// W += x_i·movesᵀ, likewise.
+template <std::size_t fixed, typename Rows>
+void add_moves(const Rows &rows, std::size_t i, const double *moves, double *w) {
+    double by[fixed];
+    std::copy_n(moves, fixed, by);
+    rows.each(i, [&](std::size_t j, double entry) {
+        for (std::size_t m = 0; m < fixed; ++m)
+            w[j * fixed + m] += by[m] * entry;
+    });
+}
+
+template <typename Rows>
+void add_moves(const Rows &rows, std::size_t i, const double *moves, std::size_t classes,
+               double *w) {
+    switch (classes) {
+    case 2:
+        return add_moves<2>(rows, i, moves, w);
+    case 3:
+        return add_moves<3>(rows, i, moves, w);
+    case 4:
+        return add_moves<4>(rows, i, moves, w);
+    case 5:
+        return add_moves<5>(rows, i, moves, w);
+    default:
+        rows.each(i, [&](std::size_t j, double entry) {
+            for (std::size_t m = 0; m < classes; ++m)
+                w[j * classes + m] += moves[m] * entry;
+        });
+    }
+}
+
 template <typename Rows>
 double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const double> cost,
               double constant, Matrix<double> alpha, Matrix<double> weights, std::uint64_t seed,
@@ -69,10 +132,7 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
             }
             for (std::size_t m = 0; m < classes; ++m)
                 scores[m] = constant * w[d * classes + m];
-            rows.each(i, [&](std::size_t j, double entry) {
-                for (std::size_t m = 0; m < classes; ++m)
-                    scores[m] += entry * w[j * classes + m];
-            });
+            add_scores(rows, i, w, classes, scores.data());
             // Gradient of the dual of this row: the largest over all classes minus the smallest
             // over the classes that may still change.
             double highest = -infinity, lowest = infinity;
@@ -110,10 +170,7 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
             }
             if (!moved)
                 continue;
-            rows.each(i, [&](std::size_t j, double entry) {
-                for (std::size_t m = 0; m < classes; ++m)
-                    w[j * classes + m] += moves[m] * entry;
-            });
+            add_moves(rows, i, moves.data(), classes, w);
             for (std::size_t m = 0; m < classes; ++m)
                 w[d * classes + m] += moves[m] * constant;
         }

@@ -13,7 +13,7 @@ import numpy as np
 
 from thetahat.data.arrays import namespace
 from thetahat.data.extremes import require_squares_of_target
-from thetahat.data.in_memory import InMemory
+from thetahat.data.in_memory import FEW_ENTRIES, InMemory
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, SeparationWarning
@@ -28,6 +28,7 @@ from thetahat.objective.choose import method_for
 from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.likelihood.separation import Separation, separation
+from thetahat.objective.predictor import LinearPredictor, in_double
 from thetahat.objective.stopping import tolerance_for
 
 FEW = 1 << 16
@@ -67,6 +68,7 @@ class RiskMinimiser(WatchedSolver):
         conditioning = Conditioning.near(risk.source, risk.predictor)
         source = conditioning.source
         near = risk if conditioning.is_identity else replace(risk, source=source)
+        near = _in_double_once(near)
         method, reason = method_for(near, solver)
         if isinstance(method, SubgradientDescent) and isinstance(risk.penalty, NoPenalty):
             conditioning = _with_equal_columns(risk, conditioning)
@@ -110,6 +112,21 @@ class RiskMinimiser(WatchedSolver):
 
     def _largest(self) -> float:
         return float(np.abs(self.solution_.theta).max())
+
+
+def _in_double_once(risk: EmpiricalRisk) -> EmpiricalRisk:
+    """The risk with few rows in float32 converted, if every pass would convert them again.
+
+    Sums for several outputs are products in float64; those for one output read both precisions.
+    """
+    source, predictor = risk.source, risk.predictor
+    if not isinstance(predictor, LinearPredictor) or not predictor.n_outputs:
+        return risk
+    if not isinstance(source, InMemory) or type(source.X) is not np.ndarray:
+        return risk
+    if source.X.dtype != np.float32 or source.X.size > FEW_ENTRIES:
+        return risk
+    return replace(risk, source=replace(source, X=in_double(source.X)))
 
 
 def _with_equal_columns(risk: EmpiricalRisk, conditioning: Conditioning) -> Conditioning:

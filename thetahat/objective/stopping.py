@@ -106,4 +106,6 @@ def _square_sums(X: Any, weight: Any) -> Any:
 def _some_rows(source: Any) -> Block:
     """A sample of the rows in memory, or of the first block of a file."""
     block = source.whole if isinstance(source, InMemory) else source.head()
-    return block.take(np.linspace(0, block.n_rows - 1, min(ROWS, block.n_rows)).astype(np.int64))
+    if block.n_rows <= ROWS:
+        return block
+    return block.take(np.linspace(0, block.n_rows - 1, ROWS).astype(np.int64))

@@ -34,7 +34,7 @@ LARGEST_EXPONENT = 1022
 """Units are at most 2 to this power, so that they and their inverses are finite."""
 FRAME_ROWS = 512
 """Number of rows from which the provisional centre and units are computed."""
-MOST_COLUMNS = 512
+MOST_COLUMNS = 1024
 """Columns up to which the compiled product, which centres the rows on its way, is faster than
 packing them for BLAS."""
 

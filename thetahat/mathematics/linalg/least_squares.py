@@ -80,7 +80,9 @@ class NormalEquations:
             lifted = diagonal + np.minimum(ridge / unit[:d] / unit[:d], 1e280)
         size = np.sqrt(np.where(lifted > 0, lifted, 1.0))
         alive = diagonal > 0
-        A = np.where(alive & alive[:, None], scatter[:d, :d], 0.0) / size / size[:, None]
+        A = scatter[:d, :d] / size
+        A /= size[:, None]
+        A[~alive] = A[:, ~alive] = 0.0
         np.fill_diagonal(A, np.where(lifted > 0, 1.0, 0.0))
         b = np.where(alive[:, None], scatter[:d, d:], 0.0) / size[:, None]
         return cls(A=A, b=b, scale=size * unit[:d], y_unit=unit[d:], about=about)
@@ -117,7 +119,8 @@ def cholesky(about: Moments, ridge: float | Array = 0.0) -> LinearFit | None:
 
     system = NormalEquations.of(about, ridge)
     with one_blas_thread():
-        R, failed = lapack.dpotrf(system.A, lower=0, clean=1)
+        # The transpose has the memory order of LAPACK.
+        R, failed = lapack.dpotrf(system.A.T, lower=0, clean=1)
         if failed:
             return None
         reciprocal, _ = lapack.dpocon(R, np.abs(system.A).sum(axis=0).max())

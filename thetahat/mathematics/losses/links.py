@@ -127,6 +127,8 @@ def capped_exponential(t: Array) -> tuple[Array, Array]:
     """
     xp, t = floating(t)
     cap = math.log(float(xp.finfo(t.dtype).max)) / 2
+    if type(t) is np.ndarray:  # several times faster than xp.clip on few rows
+        return np.exp(np.minimum(t, cap)), np.maximum(t - cap, 0)
     return xp.exp(xp.clip(t, None, cap)), xp.clip(t - cap, 0, None)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from thetahat.mathematics.optimizers.loop import Method, methods
 from thetahat.mathematics.parts import part_named
 
@@ -28,5 +30,10 @@ def named(solver: str | Method) -> Method:
     >>> th.optimizers.named("newton")
     Newton()
     """
-    kinds = {kind.name: kind for kind in methods()}
-    return part_named("solver", solver, Method, kinds)  # type: ignore[type-abstract]
+    return part_named("solver", solver, Method, _kinds())  # type: ignore[type-abstract]
+
+
+@cache
+def _kinds() -> dict[str, type[Method]]:
+    """The methods of this package by name, looked up once."""
+    return {kind.name: kind for kind in methods()}

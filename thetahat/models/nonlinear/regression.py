@@ -182,17 +182,17 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         self._flat = self.model is not None and is_vector(X)
         source = self._open(as_table(X) if self._flat else X, y, sample_weight)
         require_squares_of_target(source, who=type(self).__name__)
-        problem, start, reason = self._problem(source)
-        method = self._chosen(problem)
-        # Set before the run, so that `predict` works if it is interrupted.
-        attributes = partial(self._attributes, curve=problem.curve)
-        self._evidence: CurveEvidence | None = None
-        with one_blas_thread(), self._watching(self.max_iter, attributes, X, y) as watch:
-            best = self._best_run(problem, method, start, watch)
-        theta, (low, high) = best.theta, problem.bounds
-        evidence = CurveEvidence.of(
-            problem, theta, (theta > low) & (theta < high), weighted=source.has_weight
-        )
+        with one_blas_thread():  # set once, not in each of many short steps
+            problem, start, reason = self._problem(source)
+            method = self._chosen(problem)
+            # Set before the run, so that `predict` works if it is interrupted.
+            attributes = partial(self._attributes, curve=problem.curve)
+            self._evidence: CurveEvidence | None = None
+            with self._watching(self.max_iter, attributes, X, y) as watch:
+                best = self._best_run(problem, method, start, watch)
+            theta, (low, high) = best.theta, problem.bounds
+            free = (theta > low) & (theta < high)
+            evidence = CurveEvidence.of(problem, theta, free, weighted=source.has_weight)
         self.solution_ = replace(
             best,
             reason=f"{method.name}; {reason}",
@@ -327,8 +327,8 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
             bounds=read_bounds(self.bounds, start, names, who),
         )
         problem.require_residual_loss(who)
-        curve, reason = curve.settled(X, start)
-        problem = replace(problem, curve=curve, _last={})
+        curve, slopes, reason = curve.settled(X, start)
+        problem = replace(problem, curve=curve, _last={"theta": start.copy(), "slopes": slopes})
         problem.require_finite_sum(start, who)
         return problem, start, reason
 

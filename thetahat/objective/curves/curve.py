@@ -121,8 +121,8 @@ class Curve:
         found = numeric_jacobian(lambda scaled: self(X, unit * scaled), theta / unit)
         return Estimate(found.value / unit, found.error / unit)
 
-    def settled(self, X: Array, theta: Array) -> tuple[Curve, str]:
-        """This curve with a derivative that works at θ, and the reason for its choice.
+    def settled(self, X: Array, theta: Array) -> tuple[Curve, Array, str]:
+        """This curve with a derivative that works at θ, its Jacobian there, and why it was chosen.
 
         Raises an error if f or its derivative is undefined at θ.
         """
@@ -146,25 +146,28 @@ class Curve:
             try:
                 found = chosen.jacobian(X, theta)
                 if np.isfinite(found).all():
-                    return chosen._in_faster_mode(X, theta, found), reason
+                    return *chosen._in_faster_mode(X, theta, found), reason
                 # The formula of the derivative may be undefined where f is not, as for 0·log 0.
                 lack = "it is not finite where the model is"
             except Exception as failure:
                 lack = f"{type(failure).__name__}: {failure}".split(". ")[0]
             chosen = replace(self, derivative="finite-differences")
             reason = f"Jacobian by central differences: automatic differentiation failed ({lack})"
-        self._require_finite("Jacobian", chosen.jacobian(X, theta), X, theta)
-        return chosen, reason
+        found = chosen.jacobian(X, theta)
+        self._require_finite("Jacobian", found, X, theta)
+        return chosen, found, reason
 
-    def _in_faster_mode(self, X: Array, theta: Array, found: Array) -> Curve:
-        """This curve, with the faster reverse mode if that gives the same Jacobian."""
+    def _in_faster_mode(self, X: Array, theta: Array, found: Array) -> tuple[Curve, Array]:
+        """This curve, with the faster reverse mode if that gives the same Jacobian, and that."""
         try:
             with np.errstate(all="ignore"), one_blas_thread():
                 other = self._by_rows(X, theta)
         except Exception:
-            return self
+            return self, found
         same = np.abs(other - found) <= SAME * np.max(np.abs(found), axis=0)
-        return replace(self, derivative="autodiff by rows") if same.all() else self
+        if not same.all():
+            return self, found
+        return replace(self, derivative="autodiff by rows"), other
 
     def shown(self, theta: Array) -> str:
         """θ as text for messages."""

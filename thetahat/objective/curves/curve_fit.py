@@ -7,6 +7,7 @@ methods for least squares minimise F, and with ∂sᵢ/∂rᵢ = wᵢψ(rᵢ)/s�
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,9 +72,14 @@ class CurveFit:
 
     def _weighted(self, rows: Array) -> Array:
         """Rows times √w; unchanged if all weights are equal."""
-        if np.all(self.weight == 1.0):
+        if self._roots is None:
             return rows
-        return rows * np.sqrt(self.weight).reshape(-1, *[1] * (rows.ndim - 1))
+        return rows * self._roots.reshape(-1, *[1] * (rows.ndim - 1))
+
+    @cached_property
+    def _roots(self) -> Array | None:
+        """√w; None if all weights are 1."""
+        return None if np.all(self.weight == 1.0) else np.sqrt(self.weight)
 
     def gap(self, theta: Array, residuals: Array, jacobian: Array) -> float:
         """Distance of θ from θ̂ in standard errors (see `relative_offset`)."""

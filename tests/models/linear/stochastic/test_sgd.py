@@ -318,7 +318,7 @@ def test_softmax_of_two_classes_is_logistic_regression():
     assert both.coef_.shape == (2, D)
     np.testing.assert_allclose(both.coef_[1] - both.coef_[0], one.coef_[0], rtol=1e-9)
     np.testing.assert_allclose(both.predict_proba(X), one.predict_proba(X), atol=1e-9)
-    jointly = th.SGDClassifier("softmax_cross_entropy", random_state=0, max_iter=2, tol=None)
+    jointly = th.SGDClassifier("softmax_cross_entropy", random_state=0, max_iter=5, tol=None)
     assert jointly.fit(X, CLASSES).score(X, CLASSES) > 0.8
 
 

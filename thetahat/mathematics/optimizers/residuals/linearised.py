@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
@@ -25,6 +26,8 @@ EXACT = 1e-12
 """Residuals below this share of ‖Dθ‖ are rounding errors."""
 SLAB = 2048
 """Number of rows that are factored at once, so that they stay in the cache."""
+FEW = 16
+"""Parameters up to which one compiled call is faster than several calls of LAPACK."""
 SHORTEST = 1e-100
 """The smallest radius that is solved for, relative to g/s, so that squares do not underflow."""
 CLOSE_ENOUGH = 0.05
@@ -60,16 +63,26 @@ class Linearised:
 
     @classmethod
     def of(cls, jacobian: Array, residuals: Array, scale: Array) -> Linearised:
+        if len(scale) <= FEW:
+            return cls._compiled(jacobian, residuals, scale)
         with one_blas_thread():
             return cls._factored(_triangle(jacobian, residuals, scale), scale, len(residuals))
+
+    @classmethod
+    def _compiled(cls, jacobian: Array, residuals: Array, scale: Array) -> Linearised:
+        """All factors in one call."""
+        n, d = jacobian.shape
+        triangle, basis = np.empty((d + 1, d + 1)), np.empty((d, d))
+        values, image = np.empty(d), np.empty(d)
+        _native.tangent(jacobian, residuals, scale, triangle, values, basis, image)
+        return cls(scale, values, basis, image, _kept(values, n), triangle, n)
 
     @classmethod
     def _factored(cls, triangle: Array, scale: Array, n_rows: int) -> Linearised:
         d = len(scale)
         left, values, basis = np.linalg.svd(triangle[:d, :d], full_matrices=False)
         image = left.T @ triangle[:d, d]
-        floor = EPSILON * max(n_rows, d) * (values[0] if len(values) else 0.0)
-        return cls(scale, values, basis, image, values > floor, triangle, n_rows)
+        return cls(scale, values, basis, image, _kept(values, n_rows), triangle, n_rows)
 
     def in_own_units(self) -> Linearised:
         """The same linearisation with D the column norms of J here, so that no column is lost."""
@@ -115,6 +128,11 @@ class Linearised:
 
     def _back(self, inner: Array) -> Array:
         return (inner @ self.basis) / self.scale
+
+
+def _kept(values: Array, n_rows: int) -> Array:
+    """Mask of the singular values that are larger than rounding errors."""
+    return values > EPSILON * max(n_rows, len(values)) * (values[0] if len(values) else 0.0)
 
 
 def column_norms(matrix: Array) -> Array:

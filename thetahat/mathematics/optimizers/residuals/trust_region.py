@@ -256,6 +256,9 @@ class _Place:
 
 def _bounds(problem: Any, theta: Array) -> tuple[Array, Array]:
     low, high = getattr(problem, "bounds", None) or (-math.inf, math.inf)
+    low, high = np.asarray(low), np.asarray(high)
+    if low.shape == high.shape == theta.shape:
+        return low, high
     return np.broadcast_to(low, theta.shape), np.broadcast_to(high, theta.shape)
 
 

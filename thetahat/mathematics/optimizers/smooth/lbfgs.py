@@ -1,4 +1,4 @@
-"""L-BFGS: a quasi-Newton method with curvature estimated from the last few gradients (SciPy's).
+"""L-BFGS: a quasi-Newton method with curvature estimated from the last few gradients.
 
 The inverse Hessian is not formed; it is represented by m pairs of moves and gradient changes. A
 problem with ``bounds``, an array of pairs (low, high), is minimised between them (L-BFGS-B). A
@@ -9,12 +9,14 @@ correlated or of different size.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
@@ -62,7 +64,7 @@ class LBFGS(Method):
         return State(theta, value, _gap(problem, theta, gradient))
 
     def advance(self, problem: Any, state: State) -> State:
-        raise NotImplementedError("SciPy's loop makes the steps; `run` reports them.")
+        raise NotImplementedError("The steps are compiled; `run` reports them.")
 
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
         evaluations = Evaluations(problem, theta)
@@ -77,8 +79,7 @@ class LBFGS(Method):
             monitor.outcome = Outcome.STALLED
 
     def _search(self, evaluations: Evaluations, monitor: Monitor) -> None:
-        """SciPy's loop, until the monitor stops the run or no lower point is found."""
-        import scipy.optimize
+        """Step until the monitor stops the run or no lower point is found."""
 
         def report(flat: Array) -> None:
             monitor.observe(evaluations.state(flat))
@@ -91,33 +92,50 @@ class LBFGS(Method):
                 report(flat)
             return found
 
+        bounds = getattr(evaluations.problem, "bounds", None)
+        with one_blas_thread(), suppress(StopIteration):
+            if bounds is None:
+                _native.lbfgs(evaluate, report, evaluations.theta.copy(), self.memory)
+            else:
+                self._within(bounds, evaluate, report, evaluations.theta, monitor.max_steps)
+
+    def _within(
+        self,
+        bounds: Any,
+        evaluate: Callable[[Array], tuple[float, Array]],
+        report: Callable[[Array], None],
+        theta: Array,
+        max_steps: int,
+    ) -> None:
+        """SciPy's L-BFGS-B, which knows bounds."""
+        import scipy.optimize
+
         # The monitor alone decides when to stop, so SciPy's limits are set out of reach.
         options = {
             "maxcor": self.memory,
             "ftol": 0.0,
             "gtol": 0.0,
-            "maxiter": monitor.max_steps + 1,
-            "maxfun": 100 * (monitor.max_steps + 1),
+            "maxiter": max_steps + 1,
+            "maxfun": 100 * (max_steps + 1),
             "maxls": 50,
         }
         minimize: Any = scipy.optimize.minimize
-        with one_blas_thread(), suppress(StopIteration):
-            minimize(
-                evaluate,
-                evaluations.theta,
-                jac=True,
-                bounds=getattr(evaluations.problem, "bounds", None),
-                method="L-BFGS-B",
-                callback=report,
-                options=options,
-            )
+        minimize(
+            evaluate,
+            theta,
+            jac=True,
+            bounds=bounds,
+            method="L-BFGS-B",
+            callback=report,
+            options=options,
+        )
 
 
 class Evaluations:
     """F and ∇F of flat parameters; keeps the last evaluation, so that reporting a step is free.
 
-    SciPy compares values of F, whose rounding hides gradients below about √ε. The difference
-    F(θ) − F(θ₀) ≈ ½⟨∇F(θ₀) + ∇F(θ), θ − θ₀⟩ from a nearby θ₀ has all the digits of the gradients.
+    A line search compares values of F, whose rounding hides gradients below about √ε. Differences
+    F(θ) − F(θ₀) ≈ ½⟨∇F(θ₀) + ∇F(θ), θ − θ₀⟩ from a nearby θ₀ have all the digits of the gradients.
     """
 
     def __init__(self, problem: Any, theta: Array) -> None:
@@ -148,7 +166,7 @@ class Evaluations:
 
         They are F + |slope| at the end of the step; the parabola through this value and through F
         and its slope at the start has its minimum at a quarter. With the true values, such as
-        e^700, SciPy's cubic interpolation would fail and end the search.
+        e^700, cubic interpolation would fail and end the search.
         """
         theta, value, gradient = self.reached
         promised = abs(inner(gradient, self.theta - theta))
@@ -161,7 +179,7 @@ class Evaluations:
     def is_as_low(self, tolerance: float) -> bool:
         """Whether the last point is a minimum to this tolerance, and as low as the one before.
 
-        Where the values differ by rounding errors only, SciPy's line search would refuse it, and
+        Where the values differ by rounding errors only, the line search would refuse it, and
         evaluate F many times without finding a lower point.
         """
         value = self.reached[1]

@@ -15,6 +15,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import at_least, boolean, one_of, whole
 from thetahat.estimator.watching import with_callbacks
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Deviance
 from thetahat.mathematics.losses.targets import check_source_targets, check_targets
@@ -100,29 +101,30 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
             `Source`.
         """
         source = self._open(X, y, sample_weight)
-        loss = self._loss()
-        self._require_targets(source)
-        penalty = L2(float(self.alpha)) if self.alpha > 0 else NoPenalty()
-        predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
-        mean = float(source.reduce(_target_sums).means()[0])
-        solver = GENERALIZED.get(self.solver, self.solver)
-        unit = self._slope_unit(mean) or 1.0
-        ordinary = 1 / FAR_OFF <= unit <= FAR_OFF
-        if (
-            solver == "auto"
-            and ordinary
-            and _is_for_gradients(source, loss, mean, float(self.alpha))
-        ):
-            solver = "lbfgs"
-        self._minimise(
-            EmpiricalRisk(predictor, loss, penalty, source),
-            X,
-            y,
-            solver=solver,
-            tolerance=self.tol * min(1.0, unit),
-            max_steps=self.max_iter,
-            start=self._start(loss, mean, source, predictor),
-        )
+        with one_blas_thread():  # set once, not in every pass
+            loss = self._loss()
+            self._require_targets(source)
+            penalty = L2(float(self.alpha)) if self.alpha > 0 else NoPenalty()
+            predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
+            mean = float(source.reduce(_target_sums).means()[0])
+            solver = GENERALIZED.get(self.solver, self.solver)
+            unit = self._slope_unit(mean) or 1.0
+            ordinary = 1 / FAR_OFF <= unit <= FAR_OFF
+            if (
+                solver == "auto"
+                and ordinary
+                and _is_for_gradients(source, loss, mean, float(self.alpha))
+            ):
+                solver = "lbfgs"
+            self._minimise(
+                EmpiricalRisk(predictor, loss, penalty, source),
+                X,
+                y,
+                solver=solver,
+                tolerance=self.tol * min(1.0, unit),
+                max_steps=self.max_iter,
+                start=self._start(loss, mean, source, predictor),
+            )
         return self
 
     def _require_targets(self, source: Source) -> None:

@@ -23,6 +23,7 @@ from thetahat.estimator.parameters import Range, one_of
 from thetahat.estimator.sparsify import Sparsifies
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.base import Loss, Targets
@@ -143,13 +144,14 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
             thetas += [risk.predictor.zeros() for risk in risks[len(thetas) :]]
             return self._split(thetas, risks, source)
 
-        with self._watching(self.max_iter, attributes, X, y) as watch:
-            for number, risk in enumerate(risks):
-                found.append(self._solve(risk, number, watch))
-        self.solution_ = joined(found)
-        self.__dict__.update(self._split([each.theta for each in found], risks, source))
-        self.n_iter_ = self._iterations(self._method(risks[0])[0], self.solution_.steps)
-        self._keep_support(found, risks, source)
+        with one_blas_thread():  # set once, not in each of many short passes
+            with self._watching(self.max_iter, attributes, X, y) as watch:
+                for number, risk in enumerate(risks):
+                    found.append(self._solve(risk, number, watch))
+            self.solution_ = joined(found)
+            self.__dict__.update(self._split([each.theta for each in found], risks, source))
+            self.n_iter_ = self._iterations(self._method(risks[0])[0], self.solution_.steps)
+            self._keep_support(found, risks, source)
         self._warn_unless_converged()
         return self
 

@@ -14,6 +14,7 @@ from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import Range, at_least, one_of
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
@@ -99,7 +100,10 @@ class LinearSVR(CostAndBias, WatchedSolver, OneTargetRegressor):
         self._require_suitable_targets(loss, source)
         risk = self._risk(source, loss, cost)
         method, reason, steps = self._method(risk)
-        with self._watching(steps, lambda theta: self._split(theta, risk), X, y) as watch:
+        with (
+            one_blas_thread(),  # set once, not in each of many short passes
+            self._watching(steps, lambda theta: self._split(theta, risk), X, y) as watch,
+        ):
             self.solution_ = minimise(
                 risk,
                 method,
