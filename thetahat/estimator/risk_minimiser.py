@@ -20,7 +20,8 @@ from thetahat.foundation.errors import DataError, SeparationWarning
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import PiecewiseLinear, Targets
-from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.proximal.subgradient_descent import SubgradientDescent
 from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.objective.choose import method_for

@@ -25,7 +25,7 @@ from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.constants import weighted_quantile
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.newton import Newton, newton_direction
 from thetahat.objective.least_squares.by_products import least_squares_by_products
 from thetahat.objective.predictor import LinearPredictor, in_double

@@ -23,7 +23,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.linear.bayesian.credible_intervals import Credible
 from thetahat.models.linear.bayesian.last_step import with_last_step
 from thetahat.objective.least_squares.relevance_evidence import (

@@ -18,7 +18,7 @@ from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.linear.bayesian.credible_intervals import Credible
 from thetahat.models.linear.bayesian.last_step import with_last_step
 from thetahat.objective.least_squares.ridge_evidence import (

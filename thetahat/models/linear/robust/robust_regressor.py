@@ -29,7 +29,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Curved, Loss, Reweightable, Targets
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.objective.choose import method_for
