@@ -22,7 +22,7 @@ from thetahat import _native
 from thetahat.data.summaries.quantiles import QuantileSummary, Weighted, distinct
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.threads import n_threads, ordered_map
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 MAX_BINS = 255
 SAMPLE_ROWS = 1 << 16
@@ -197,7 +197,7 @@ def sampled_places(n_rows: int) -> Array:
     return np.arange(SAMPLE_ROWS) * n_rows // SAMPLE_ROWS
 
 
-def entries_by_column(X: Matrix) -> tuple[Array, Array, Array]:
+def entries_by_column(X: SparseMatrix) -> tuple[Array, Array, Array]:
     """Where the columns of sparse rows begin, and rows and values of the entries other than 0."""
     columns = X.tocsc()
     columns = columns.copy() if columns is X else columns

@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat import _native
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 
 def inner_products(X: Matrix, Z: Matrix) -> Array:
@@ -21,10 +21,11 @@ def squared_norms(X: Matrix) -> Array:
     """‖x‖² of each row. Cost: O(n d)."""
     if is_array_api_obj(X):
         return array_namespace(X).sum(X * X, axis=1)
-    if X.format != "csr" or not X.has_canonical_format:
-        return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
-    of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    found = np.bincount(of_entry, weights=np.square(X.data), minlength=X.shape[0])
+    rows: SparseMatrix = X
+    if rows.format != "csr" or not rows.has_canonical_format:
+        return np.asarray(rows.multiply(rows).sum(axis=1)).reshape(-1)
+    of_entry = np.repeat(np.arange(X.shape[0]), np.diff(rows.indptr))
+    found = np.bincount(of_entry, weights=np.square(rows.data), minlength=X.shape[0])
     return found.astype(X.dtype, copy=False)
 
 
@@ -83,4 +84,5 @@ def exact_distances(X: Matrix, Z: Matrix, *, manhattan: bool = False) -> Array:
 
 def dense(X: Matrix) -> Array:
     """X as a dense array."""
-    return X if is_array_api_obj(X) else X.toarray()
+    rows: Any = X
+    return rows if is_array_api_obj(X) else rows.toarray()

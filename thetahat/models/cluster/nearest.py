@@ -15,7 +15,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 ROWS_AT_ONCE = 1024
 """Rows of one product, which stays in the cache until the filter has read it."""
@@ -142,7 +142,7 @@ def squares_between(X: Matrix, centres: Array) -> Array:
         return np.maximum(squares, 0.0, out=squares)
 
 
-def row_squares(X: Matrix) -> Array:
+def row_squares(X: SparseMatrix) -> Array:
     """‖x‖² of sparse rows."""
     entries = np.asarray(X.data, dtype=np.float64)
     with np.errstate(over="ignore"):

@@ -34,7 +34,7 @@ def task_problem(source: InMemory, *, intercept: bool) -> TaskLeastSquares:
     x_mean = at.mean[:d] if intercept else np.zeros(d)
     y_mean = at.mean[d:] if intercept else np.zeros(outputs)
     root = np.sqrt(source.row_weights)
-    X = source.X.tocsc() if source.is_sparse else source.X
+    X: Any = source.sparse_X.tocsc() if source.is_sparse else source.X
 
     def columns(which: Array) -> Array:
         taken = X[:, which]

@@ -61,7 +61,7 @@ class RidgePath:
         about = means(source)
         d = source.n_features
         mean = about.mean if intercept else np.zeros_like(about.mean)
-        X = source.X.toarray() if source.is_sparse else source.X
+        X = source.dense_X
         root = np.sqrt(source.row_weights)
         y = np.asarray(source.y, dtype=np.float64).reshape(len(X), -1)
         rows, target = (X - mean[:d]) * root[:, None], (y - mean[d:]) * root[:, None]
