@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.source import weights_of
 from thetahat.data.summaries.quantiles import QuantileSummary, Weighted, distinct
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.threads import n_threads, ordered_map
@@ -240,7 +241,7 @@ def _cuts_of_entries(X: Matrix, weight: Array | None, max_bins: int) -> tuple[Ar
     cuts = []
     for begin, end in pairwise(starts):
         stored = values[begin:end]
-        weights = np.ones(end - begin) if weight is None else weight[rows[begin:end]]
+        weights = weights_of(weight, rows[begin:end])
         zeros = total - float(weights.sum())
         order = np.argsort(stored, kind="stable")[: np.count_nonzero(~np.isnan(stored))]
         stored, weights = stored[order], weights[order]

@@ -63,6 +63,11 @@ def row_weights(weight: Array | None, n_rows: int) -> Array:
     return np.ones(n_rows) if weight is None else weight
 
 
+def weights_of(weight: Array | None, rows: Array) -> Array:
+    """The weights of some rows; ones where all count alike."""
+    return np.ones(len(rows)) if weight is None else weight[rows]
+
+
 @dataclass(frozen=True)
 class Block:
     """Some consecutive rows.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.precision import ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.problem import NEED_IN_WORDS, MissingCapability
@@ -22,10 +23,9 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.optimizers.stuck import is_stuck
 from thetahat.mathematics.parts import Part
 
-ROUNDING = 8 * float(np.finfo(np.float64).eps)
-"""A gap of at most this share of F may be rounding error."""
 FALLEN = 1e-8
-"""... if it is at most this share of the gap at the start, which has the same units."""
+"""A gap of the size of rounding errors in F is one if it is at most this share of the gap at the
+start, which has the same units."""
 
 
 class UnmetNeed(CapabilityError):

@@ -15,6 +15,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 ROWS_AT_ONCE = 1024
@@ -65,7 +66,7 @@ class Centres:
         about = self.values - self.frame.middle
         length = np.einsum("ij,ij->i", about, about)
         both = length[:, None] + length
-        slack = (2 * about.shape[1] + 16) * np.finfo(np.float64).eps
+        slack = (2 * about.shape[1] + 16) * EPSILON
         squares = (1.0 - slack) * both - 2.0 * (about @ about.T)
         np.fill_diagonal(squares, np.inf)
         return 0.5 * np.sqrt(np.maximum(squares.min(axis=1), 0.0))

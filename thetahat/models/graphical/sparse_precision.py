@@ -79,7 +79,7 @@ class SparsePrecision(WatchedSolver, GaussianModel):
     enet_tol: float = 1e-4
     max_iter: int = 100
     verbose: Any = False
-    eps: float = float(np.finfo(np.float64).eps)
+    eps: float = EPSILON
 
     _ranges: ClassVar[dict[str, Range]] = GaussianModel._ranges | {
         "mode": one_of("cd", "lars"),

@@ -23,6 +23,7 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
@@ -324,7 +325,7 @@ def _weight(loss: Loss, units: Array) -> Array:
     zero = np.zeros_like(units)
     if isinstance(loss, Reweightable):
         return loss.irls_weight(zero, units)
-    tiny = np.sqrt(np.finfo(np.float64).eps)
+    tiny = np.sqrt(EPSILON)
     at = np.where(abs(units) < tiny, tiny, units)
     weight = loss.gradient(zero, at) / at  # type: ignore[attr-defined]
     if isinstance(loss, Curved):
