@@ -1,6 +1,7 @@
 """Imports point down only, function-local ones included; importing thetahat stays light."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -36,6 +37,21 @@ LAYERS = [
 
 MOST_FILES, MOST_LINES = 20, 400
 
+DYNAMIC = ("import_module", "__import__")
+LOADED_BY_DATA = {
+    "thetahat._lazy",
+    "thetahat._native",
+    "thetahat._modules",
+    "thetahat._public",
+    "thetahat.sklearn",
+    "thetahat.foundation.optional",
+    "thetahat.persistence.classes",
+    "thetahat.persistence.identities",
+    "thetahat.migration.patching",
+    "thetahat.migration.shared",
+}
+"""Modules that load others by a name from a table of public names, a file or a peer's package."""
+
 ANYWHERE = {"__init__", "_lazy", "_modules", "_public", "errors", "functions", "results"}
 """The tables of public names point at every layer by string, and import none."""
 
@@ -50,8 +66,12 @@ def statements(body):
 
 @cache
 def import_statements(path: Path):
-    tree = ast.parse((PACKAGE / path).read_text())
-    return [n for n in statements(tree.body) if isinstance(n, ast.Import | ast.ImportFrom)]
+    """The statements that import, and the calls that import by name."""
+    text = (PACKAGE / path).read_text()
+    tree = ast.parse(text)
+    by_name = any(name in text for name in DYNAMIC)
+    nodes = ast.walk(tree) if by_name else statements(tree.body)
+    return [n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom) or is_dynamic_import(n)]
 
 
 def imported_names(path: Path):
@@ -70,12 +90,38 @@ def modules():
     return sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
 
+def module_name(path):
+    return ".".join((PACKAGE.name, *path.with_suffix("").parts)).removesuffix(".__init__")
+
+
+def is_dynamic_import(node):
+    called = node.func if isinstance(node, ast.Call) else None
+    name = getattr(called, "id", None) or getattr(called, "attr", None)
+    return name in DYNAMIC
+
+
+def pattern_of(argument, folder):
+    """The modules that a computed name may stand for, as a regular expression."""
+    if not isinstance(argument, ast.JoinedStr):
+        return rf"{folder}(\..*)?"
+    parts = [
+        re.escape(part.value)
+        if isinstance(part, ast.Constant)
+        else folder
+        if getattr(part.value, "id", None) == "__package__"
+        else r"[^.]+"
+        for part in argument.values
+    ]
+    return "".join(parts)
+
+
 def module_graph():
-    """Module → the modules of the package that it imports anywhere, functions included."""
-    names = {
-        ".".join((PACKAGE.name, *path.with_suffix("").parts)).removesuffix(".__init__"): path
-        for path in modules()
-    }
+    """Module → the modules of the package that it imports anywhere, functions included.
+
+    A name that is computed, as in ``import_module(__package__)``, stands for all files of the
+    folder and below; in an f-string, for all that it can become.
+    """
+    names = {module_name(path): path for path in modules()}
 
     def imported(path):
         for node in import_statements(path):
@@ -84,6 +130,16 @@ def module_graph():
             elif isinstance(node, ast.ImportFrom):
                 inside = (f"{node.module}.{alias.name}" for alias in node.names)
                 yield from (name if name in names else node.module for name in inside)
+            elif is_dynamic_import(node):
+                yield from loaded(node.args[0], path)
+
+    def loaded(argument, path):
+        if isinstance(argument, ast.Constant):
+            yield argument.value
+        elif module_name(path) not in LOADED_BY_DATA:
+            folder = re.escape(".".join((PACKAGE.name, *path.parent.parts)))
+            pattern = pattern_of(argument, folder)
+            yield from (name for name in names if re.fullmatch(pattern, name))
 
     return {name: {*imported(path)} & names.keys() - {name} for name, path in names.items()}
 
@@ -128,6 +184,20 @@ def test_imports_inside_of_other_statements_are_noticed():
         isinstance(each, ast.Import)
         for each in statements(ast.parse("match a:\n case 1:\n  import os").body)
     )
+
+
+def test_circles_through_import_module_are_noticed(tmp_path, monkeypatch):
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "low.py").write_text("import_module(__package__)\n")
+    (tmp_path / "part" / "high.py").write_text(
+        f"import importlib\nfrom {tmp_path.name}.part import low\n"
+    )
+    (tmp_path / "part" / "aside.py").write_text(f"import_module('{tmp_path.name}.part.high')\n")
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    import_statements.cache_clear()
+    inside = f"{tmp_path.name}.part"
+    assert circles(module_graph()) == [[f"{inside}.aside", f"{inside}.high", f"{inside}.low"]]
+    import_statements.cache_clear()
 
 
 def test_circles_are_noticed():

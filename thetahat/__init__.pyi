@@ -48,7 +48,7 @@ from thetahat.mathematics import losses as losses
 from thetahat.mathematics.losses.custom import loss as loss
 from thetahat.mathematics import lowrank as lowrank
 from thetahat.mathematics import optimizers as optimizers
-from thetahat.mathematics.optimizers.loop import minimise as minimise
+from thetahat.mathematics.optimizers.minimisation import minimise as minimise
 from thetahat.mathematics.optimizers.resumable import resumable as resumable
 from thetahat.mathematics import penalties as penalties
 from thetahat.mathematics import smoothing as smoothing

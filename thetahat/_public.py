@@ -63,7 +63,7 @@ _BY_MODULE = {
     "thetahat.evaluation.tuning.tune": ("tune",),
     "thetahat.foundation.config": ("config",),
     "thetahat.mathematics.losses.custom": ("loss",),
-    "thetahat.mathematics.optimizers.loop": ("minimise",),
+    "thetahat.mathematics.optimizers.minimisation": ("minimise",),
     "thetahat.mathematics.optimizers.resumable": ("resumable",),
     "thetahat.migration.patching": ("patch_sklearn", "unpatch_sklearn"),
     "thetahat.models.baseline.constant_classifier": ("ConstantClassifier",),

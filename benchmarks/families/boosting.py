@@ -84,17 +84,17 @@ PLACES = {
 }
 
 
-def fitted_by(library: str, face: str) -> Contender:
+def fitted_by(library: str, task: str) -> Contender:
     module, name = PLACES[library]
-    return fit(module, name.format(face), **parameters(library))
+    return fit(module, name.format(task), **parameters(library))
 
 
-def predicted_by(library: str, face: str, rows: int | None = None) -> Contender:
+def predicted_by(library: str, task: str, rows: int | None = None) -> Contender:
     """Predictions for the held-out rows (or the first of them), by a model fitted before."""
     module, name = PLACES[library]
 
     def load() -> Callable[[Data], Call]:
-        estimator = getattr(import_module(module), name.format(face))
+        estimator = getattr(import_module(module), name.format(task))
 
         def prepare(data: Data) -> Call:
             model = estimator(**parameters(library)).fit(data["X"], data["y"])
@@ -119,14 +119,14 @@ def root_mean_square(data: Data, model: Any) -> float:
     return float(np.sqrt(np.mean((model.predict(data["X_test"]) - data["y_test"]) ** 2)))
 
 
-def race(name: str, data: Callable[[bool], Data], face: str, **options: Any) -> Case:
-    judged = root_mean_square if face == "Regressor" else log_loss
+def race(name: str, data: Callable[[bool], Data], task: str, **options: Any) -> Case:
+    judged = root_mean_square if task == "Regressor" else log_loss
     return Case(
         name,
         data,
-        {library: fitted_by(library, face) for library in PLACES},
+        {library: fitted_by(library, task) for library in PLACES},
         judged,
-        "held-out RMSE" if face == "Regressor" else "held-out log loss",
+        "held-out RMSE" if task == "Regressor" else "held-out log loss",
         bars=(Bar(LIGHTGBM, 1.0), Bar(XGBOOST, 1 / 1.2), Bar(SKLEARN, 1 / 1.2)),
         slack=NEAR,
         **options,

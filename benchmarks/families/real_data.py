@@ -67,7 +67,7 @@ def _spam_models(quick: bool) -> Mapping[str, Callable[[Any, Any], Any]]:
     def pruned(X: Any, y: Any) -> Any:
         return th.prune(th.DecisionTreeClassifier(random_state=0), X, y, cv=10).model
 
-    def boosted(leaves: int, n: int) -> Callable[[Any, Any], Any]:
+    def gradient_boosting(leaves: int, n: int) -> Callable[[Any, Any], Any]:
         model = th.HistGradientBoostingClassifier(
             max_leaf_nodes=leaves, max_iter=n, learning_rate=0.1, early_stopping=False
         )
@@ -75,8 +75,8 @@ def _spam_models(quick: bool) -> Mapping[str, Callable[[Any, Any], Any]]:
 
     return {
         "pruned tree": pruned,
-        "boosted stumps": boosted(2, 2 * rounds),
-        "boosted trees, J = 5": boosted(5, rounds),
+        "boosted stumps": gradient_boosting(2, 2 * rounds),
+        "boosted trees, J = 5": gradient_boosting(5, rounds),
     }
 
 

@@ -20,14 +20,11 @@
 #include <vector>
 
 #include "core/rows.hpp"
+#include "core/soft_threshold.hpp"
 
 namespace thetahat {
 
 namespace {
-
-double soft_threshold(double value, double threshold) {
-    return value > threshold ? value - threshold : value < -threshold ? value + threshold : 0.0;
-}
 
 template <typename Rows>
 double ascend(const Rows &rows, Vector<const double> y, Vector<const double> share,

@@ -12,11 +12,9 @@
 #include <cmath>
 #include <cstddef>
 
-namespace thetahat {
+#include "core/soft_threshold.hpp"
 
-inline double soft_threshold(double value, double threshold) {
-    return value > threshold ? value - threshold : value < -threshold ? value + threshold : 0.0;
-}
+namespace thetahat {
 
 // Terms of each column.
 struct Terms {

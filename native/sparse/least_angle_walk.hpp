@@ -19,6 +19,7 @@
 
 #include "core/dots.hpp"
 #include "core/interrupts.hpp"
+#include "linalg/cholesky_factor.hpp"
 
 namespace thetahat {
 
@@ -71,8 +72,8 @@ enum class PathEnd { reached, steps_exhausted, stalled };
 template <typename Rows> class LeastAngleWalk {
   public:
     LeastAngleWalk(Rows &rows, LeastAngleRules rules)
-        : rows_(rows), rules_(rules), d_(rows.size()), slope_(d_), along_(d_),
-          factor_(rules.widest * rules.widest), w_(rules.widest), sign_(rules.widest), state_(d_) {}
+        : rows_(rows), rules_(rules), d_(rows.size()), slope_(d_), along_(d_), w_(rules.widest),
+          sign_(rules.widest), state_(d_) {}
 
     std::vector<std::size_t> active; // in the order of joining
     std::size_t steps = 0;
@@ -153,6 +154,7 @@ template <typename Rows> class LeastAngleWalk {
         std::fill(beta, beta + d_, 0.0);
         std::fill(state_.begin(), state_.end(), open);
         active.clear();
+        factor_.shrink(0);
         steps = dependent = 0;
     }
 
@@ -171,26 +173,16 @@ template <typename Rows> class LeastAngleWalk {
         return best;
     }
 
-    double &factor(std::size_t a, std::size_t b) { return factor_[a * rules_.widest + b]; }
-
-    // Adds a row to L; false if the column depends linearly on the active ones.
+    // Adds a column to the factor; false if it depends linearly on the active ones.
     bool join(std::size_t j) {
         const std::size_t size = active.size();
         if (size == rules_.widest)
             return false;
-        const double whole = rows_.square(j);
-        double square = whole;
-        for (std::size_t a = 0; a < size; ++a) {
-            double sum = rows_.row(active[a])[j];
-            for (std::size_t b = 0; b < a; ++b)
-                sum -= factor(a, b) * factor(size, b);
-            sum /= factor(a, a);
-            factor(size, a) = sum;
-            square -= sum * sum;
-        }
-        if (!(square > 1e-13 * whole))
+        double *products = factor_.next();
+        for (std::size_t a = 0; a < size; ++a)
+            products[a] = rows_.row(active[a])[j];
+        if (!factor_.append(rows_.square(j), 1e-13))
             return false;
-        factor(size, size) = std::sqrt(square);
         sign_[size] = slope_[j] > 0.0 ? 1.0 : -1.0;
         state_[j] = inside;
         active.push_back(j);
@@ -200,18 +192,8 @@ template <typename Rows> class LeastAngleWalk {
     // w = G_AA⁻¹ s and a = G_·A w
     void direction() {
         const std::size_t size = active.size();
-        for (std::size_t a = 0; a < size; ++a) {
-            double sum = sign_[a];
-            for (std::size_t b = 0; b < a; ++b)
-                sum -= factor(a, b) * w_[b];
-            w_[a] = sum / factor(a, a);
-        }
-        for (std::size_t a = size; a-- > 0;) {
-            double sum = w_[a];
-            for (std::size_t b = a + 1; b < size; ++b)
-                sum -= factor(b, a) * w_[b];
-            w_[a] = sum / factor(a, a);
-        }
+        std::copy_n(sign_.begin(), size, w_.begin());
+        factor_.solve(w_.data());
         std::fill(along_.begin(), along_.end(), 0.0);
         for (std::size_t a = 0; a < size; ++a) {
             const double *row = rows_.row(active[a]);
@@ -255,7 +237,7 @@ template <typename Rows> class LeastAngleWalk {
             if (beta[active[a]] != 0.0 || !(sign_[a] * w_[a] < 0.0))
                 continue;
             state_[active[a]] = just_left;
-            remove_from_factor(a);
+            factor_.remove(a);
             active.erase(active.begin() + static_cast<std::ptrdiff_t>(a));
             sign_.erase(sign_.begin() + static_cast<std::ptrdiff_t>(a));
             sign_.push_back(0.0);
@@ -267,28 +249,12 @@ template <typename Rows> class LeastAngleWalk {
                 state_[j] = open;
     }
 
-    // Rotates L without row k back to a triangle.
-    void remove_from_factor(std::size_t k) {
-        const std::size_t size = active.size();
-        for (std::size_t a = k; a + 1 < size; ++a)
-            for (std::size_t b = 0; b <= a + 1; ++b)
-                factor(a, b) = factor(a + 1, b);
-        for (std::size_t a = k; a + 1 < size; ++a) {
-            const double length = std::hypot(factor(a, a), factor(a, a + 1));
-            const double cosine = factor(a, a) / length, sine = factor(a, a + 1) / length;
-            for (std::size_t b = a; b + 1 < size; ++b) {
-                const double first = factor(b, a), second = factor(b, a + 1);
-                factor(b, a) = cosine * first + sine * second;
-                factor(b, a + 1) = cosine * second - sine * first;
-            }
-        }
-    }
-
     Rows &rows_;
     LeastAngleRules rules_;
     std::size_t d_;
     double largest_ = 0.0;
-    std::vector<double> slope_, along_, factor_, w_, sign_;
+    CholeskyFactor factor_;
+    std::vector<double> slope_, along_, w_, sign_;
     std::vector<State> state_;
     InterruptionPoint interrupts_;
 };

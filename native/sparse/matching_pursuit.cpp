@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/views.hpp"
+#include "linalg/cholesky_factor.hpp"
 
 namespace thetahat {
 
@@ -39,7 +40,8 @@ void matching_pursuit(Matrix<const double> gram, Matrix<const double> correlatio
     const bool keeps_path = path.shape(0) != 0;
 
     nb::gil_scoped_release unlocked;
-    std::vector<double> slope(d), factor(most * most), z(most), beta(most), row(most);
+    std::vector<double> slope(d), z(most), beta(most);
+    CholeskyFactor factor;
     std::vector<std::size_t> active(most);
     std::vector<char> closed(d);
     for (std::size_t t = 0; t < targets; ++t) {
@@ -47,6 +49,7 @@ void matching_pursuit(Matrix<const double> gram, Matrix<const double> correlatio
         const double total = squares.data()[t];
         double left = total;
         std::size_t size = 0;
+        factor.shrink(0);
         std::copy(c, c + d, slope.begin());
         std::fill(closed.begin(), closed.end(), 0);
         while (size < most && left > tolerance) {
@@ -63,32 +66,20 @@ void matching_pursuit(Matrix<const double> gram, Matrix<const double> correlatio
                 break; // the residual is orthogonal to every column
             closed[best] = 1;
             const double *column = g + best * d;
-            double square = column[best];
+            const double square = column[best];
             if (!(largest > UNCORRELATED * std::sqrt(square * total)))
                 continue;
-            for (std::size_t a = 0; a < size; ++a) {
-                double sum = column[active[a]];
-                for (std::size_t b = 0; b < a; ++b)
-                    sum -= factor[a * most + b] * row[b];
-                row[a] = sum / factor[a * most + a];
-                square -= row[a] * row[a];
-            }
-            if (!(square > DEPENDENT * column[best]))
+            double *products = factor.next();
+            for (std::size_t a = 0; a < size; ++a)
+                products[a] = column[active[a]];
+            if (!factor.append(square, DEPENDENT))
                 continue;
-            const double pivot = std::sqrt(square);
-            std::copy(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(size),
-                      factor.begin() + static_cast<std::ptrdiff_t>(size * most));
-            factor[size * most + size] = pivot;
-            z[size] = slope[best] / pivot;
+            z[size] = slope[best] / factor.pivot(size);
             left = std::max(0.0, left - z[size] * z[size]);
             active[size++] = best;
 
-            for (std::size_t a = size; a-- > 0;) {
-                double sum = z[a];
-                for (std::size_t b = a + 1; b < size; ++b)
-                    sum -= factor[b * most + a] * beta[b];
-                beta[a] = sum / factor[a * most + a];
-            }
+            std::copy_n(z.begin(), size, beta.begin());
+            factor.backward(beta.data());
             std::copy(c, c + d, slope.begin());
             double *__restrict running = slope.data();
             for (std::size_t a = 0; a < size; ++a) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/views.hpp"
+#include "linalg/cholesky_factor.hpp"
 #include "sparse/coordinate_sweep.hpp"
 
 namespace thetahat {
@@ -24,7 +25,7 @@ class Lasso {
   public:
     Lasso(const double *gram, std::size_t k, double l1, bool positive)
         : k(k), terms{l1, 0.0, positive ? 0.0 : -std::numeric_limits<double>::infinity()},
-          slopes(k), columns{gram, k, k, slopes.data()}, factor(k * k), solved(k) {
+          slopes(k), columns{gram, k, k, slopes.data()}, solved(k) {
         active.reserve(k);
     }
 
@@ -67,32 +68,20 @@ class Lasso {
             if (u[j] != 0.0)
                 active.push_back(j);
         const std::size_t size = active.size();
+        factor.shrink(0);
         for (std::size_t a = 0; a < size; ++a) {
             const std::size_t j = active[a];
-            for (std::size_t b = 0; b <= a; ++b) {
-                double sum = columns.gram[j * k + active[b]];
-                for (std::size_t e = 0; e < b; ++e)
-                    sum -= factor[a * k + e] * factor[b * k + e];
-                if (b < a)
-                    factor[a * k + b] = sum / factor[b * k + b];
-                else if (sum > least_new * columns.square(j))
-                    factor[a * k + a] = std::sqrt(sum);
-                else
-                    return;
-            }
-            double sum = c[j] - (u[j] > 0.0 ? terms.l1 : -terms.l1);
+            double *products = factor.next();
             for (std::size_t b = 0; b < a; ++b)
-                sum -= factor[a * k + b] * solved[b];
-            solved[a] = sum / factor[a * k + a];
+                products[b] = columns.gram[j * k + active[b]];
+            if (!factor.append(columns.square(j), least_new))
+                return;
+            solved[a] = c[j] - (u[j] > 0.0 ? terms.l1 : -terms.l1);
         }
-        for (std::size_t a = size; a-- > 0;) {
-            double sum = solved[a];
-            for (std::size_t b = a + 1; b < size; ++b)
-                sum -= factor[b * k + a] * solved[b];
-            solved[a] = sum / factor[a * k + a];
+        factor.solve(solved.data());
+        for (std::size_t a = 0; a < size; ++a)
             if (!(solved[a] * u[active[a]] > 0.0))
                 return;
-        }
         for (std::size_t a = 0; a < size; ++a)
             u[active[a]] = solved[a];
         restart(c, u);
@@ -105,7 +94,8 @@ class Lasso {
     SameTerms terms;
     std::vector<double> slopes;
     GramSlopes columns;
-    std::vector<double> factor, solved;
+    CholeskyFactor factor;
+    std::vector<double> solved;
     std::vector<std::size_t> active;
 };
 

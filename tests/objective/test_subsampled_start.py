@@ -4,7 +4,7 @@ import numpy as np
 
 import thetahat as th
 from thetahat.data.validation import as_source
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.subsampled_start import EVERY, FEWEST_ROWS, subsampled_start

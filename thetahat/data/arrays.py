@@ -34,8 +34,8 @@ def to_host(values: Matrix) -> Matrix:
     """The values as a NumPy array."""
     if not is_device_array(values):
         return values
-    values = values.detach().cpu() if hasattr(values, "detach") else values.get()
-    return np.asarray(values)
+    tensor: Any = values
+    return np.asarray(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor.get())
 
 
 def require_plain_tensor(values: Any, role: str, who: str, *, negated: bool = True) -> None:

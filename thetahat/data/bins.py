@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.source import weights_of
 from thetahat.data.summaries.quantiles import QuantileSummary, Weighted, distinct
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.threads import n_threads, ordered_map
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 MAX_BINS = 255
 SAMPLE_ROWS = 1 << 16
@@ -197,7 +198,7 @@ def sampled_places(n_rows: int) -> Array:
     return np.arange(SAMPLE_ROWS) * n_rows // SAMPLE_ROWS
 
 
-def entries_by_column(X: Matrix) -> tuple[Array, Array, Array]:
+def entries_by_column(X: SparseMatrix) -> tuple[Array, Array, Array]:
     """Where the columns of sparse rows begin, and rows and values of the entries other than 0."""
     columns = X.tocsc()
     columns = columns.copy() if columns is X else columns
@@ -240,7 +241,7 @@ def _cuts_of_entries(X: Matrix, weight: Array | None, max_bins: int) -> tuple[Ar
     cuts = []
     for begin, end in pairwise(starts):
         stored = values[begin:end]
-        weights = np.ones(end - begin) if weight is None else weight[rows[begin:end]]
+        weights = weights_of(weight, rows[begin:end])
         zeros = total - float(weights.sum())
         order = np.argsort(stored, kind="stable")[: np.count_nonzero(~np.isnan(stored))]
         stored, weights = stored[order], weights[order]

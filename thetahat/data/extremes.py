@@ -103,7 +103,7 @@ def in_ordinary_units(source: Source) -> tuple[Source, float]:
     """
     if not isinstance(source, InMemory):
         return source, 1.0
-    entries = source.X.data[None] if source.is_sparse else source.X
+    entries = source.sparse_X.data[None] if source.is_sparse else source.X
     columns = max(source.n_rows * source.n_features, 1)
     size = math.sqrt(float(np.einsum("ij,ij->", entries, entries, dtype=np.float64)) / columns)
     if size == 0 or 1 / FAR_OFF <= size <= FAR_OFF:

@@ -13,7 +13,7 @@ from thetahat.data.memory_map import release_rows
 from thetahat.data.resampling import take_rows
 from thetahat.data.source import Block, S, Source, row_weights, rows_per_block
 from thetahat.foundation.threads import blocks_in_flight, one_blas_thread
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 FEW_ENTRIES = 1 << 20
 """Entries of X that one thread adds up in less time than several threads need to share them."""
@@ -42,6 +42,16 @@ class InMemory(Source):
     @property
     def is_sparse(self) -> bool:
         return hasattr(self.X, "nnz")
+
+    @property
+    def sparse_X(self) -> SparseMatrix:
+        """X where `is_sparse` is true."""
+        return self.X
+
+    @property
+    def dense_X(self) -> Array:
+        """X as a dense array. Cost: a copy of sparse rows, nothing for others."""
+        return self.sparse_X.toarray() if self.is_sparse else self.X
 
     @property
     def row_weights(self) -> Array:
@@ -83,7 +93,7 @@ class InMemory(Source):
     def require_finite(self, *, missing: bool = False) -> None:
         """As `Source.require_finite`; sparse or few rows are cut up only for the error."""
         if self.is_sparse or self.X.size <= FEW_ENTRIES:
-            entries = self.X.data if self.is_sparse else self.X
+            entries = self.sparse_X.data if self.is_sparse else self.X
             with np.errstate(over="ignore", invalid="ignore"):
                 if np.isfinite(entries.sum(dtype=np.float64)):
                     return
@@ -124,5 +134,5 @@ class InMemory(Source):
         """Rows per block; for sparse rows by their stored entries, not by their width."""
         if not self.is_sparse:
             return rows_per_block(self.n_features)
-        held = int(self.X.nnz) // max(1, self.n_rows)
+        held = int(self.sparse_X.nnz) // max(1, self.n_rows)
         return rows_per_block(2 * held + 1)

@@ -27,7 +27,7 @@ from thetahat.data.finite import require_finite_block
 from thetahat.data.row_state import RowState
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.threads import ordered_map
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 BLOCK_BYTES = 4 << 20
 """Target size of a block of rows: large enough for BLAS, small enough for the cache of a core."""
@@ -61,6 +61,11 @@ class Labels(Protocol):
 def row_weights(weight: Array | None, n_rows: int) -> Array:
     """The weights of the rows: ones where there are none."""
     return np.ones(n_rows) if weight is None else weight
+
+
+def weights_of(weight: Array | None, rows: Array) -> Array:
+    """The weights of some rows; ones where all count alike."""
+    return np.ones(len(rows)) if weight is None else weight[rows]
 
 
 @dataclass(frozen=True)
@@ -109,11 +114,12 @@ def _some_rows(X: Matrix, rows: Any) -> Matrix:
     start, stop, step = rows.indices(X.shape[0])
     if step != 1 or stop < start:
         return X[rows]
-    bound = X.indptr[start : stop + 1]
+    whole: SparseMatrix = X
+    bound = whole.indptr[start : stop + 1]
     held = slice(bound[0], bound[-1])
     # The constructor would copy arrays that are a small part of another.
-    some = type(X)((stop - start, X.shape[1]), dtype=X.dtype)
-    some.data, some.indices, some.indptr = X.data[held], X.indices[held], bound - bound[0]
+    some: SparseMatrix = type(whole)((stop - start, X.shape[1]), dtype=X.dtype)
+    some.data, some.indices, some.indptr = whole.data[held], whole.indices[held], bound - bound[0]
     return some
 
 

@@ -7,7 +7,7 @@ column or row, the value and a remedy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.magnitudes import WEIGHTS, require_target_size, require_weight_size
 from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 if TYPE_CHECKING:
     from thetahat.data.on_device import OnDevice
@@ -300,7 +300,7 @@ def _number_remedy(role: str) -> str:
     return "Encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
 
 
-def is_sparse(X: Any) -> bool:
+def is_sparse(X: Any) -> TypeGuard[SparseMatrix]:
     """Whether X is SciPy sparse, without importing SciPy."""
     return type(X).__module__.startswith("scipy.sparse")
 

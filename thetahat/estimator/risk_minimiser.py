@@ -20,8 +20,8 @@ from thetahat.foundation.errors import DataError, SeparationWarning
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import PiecewiseLinear, Targets
-from thetahat.mathematics.losses.residual.squared import Squared
-from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.proximal.subgradient_descent import SubgradientDescent
 from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.objective.choose import method_for
@@ -61,9 +61,8 @@ class RiskMinimiser(WatchedSolver):
         attributes: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         """Minimise the risk; `attributes` replaces the method that names the parts of θ."""
-        if risk.loss.targets in (Targets.REAL, Targets.NONNEGATIVE) and not isinstance(
-            risk.loss, Squared | PiecewiseLinear
-        ):
+        of_numbers = risk.loss.targets in (Targets.REAL, Targets.NONNEGATIVE)
+        if of_numbers and not (risk.loss.quadratic or isinstance(risk.loss, PiecewiseLinear)):
             require_squares_of_target(risk.source, who=type(self).__name__)
         conditioning = Conditioning.near(risk.source, risk.predictor)
         source = conditioning.source

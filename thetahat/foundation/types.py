@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -13,9 +13,12 @@ Functions that are written on the array API also take arrays of torch and CuPy. 
 share no type with NumPy, so a type checker sees NumPy arrays only.
 """
 
-Matrix: TypeAlias = Any
-"""A dense, sparse or device matrix.
+if TYPE_CHECKING:
+    from scipy.sparse import sparray, spmatrix
 
-The rows of a block or of a source: an array of NumPy, a sparse array of SciPy, or an array of torch
-or CuPy. These share no type that a type checker knows.
-"""
+    SparseMatrix: TypeAlias = sparray | spmatrix
+    """A sparse matrix of SciPy."""
+    Matrix: TypeAlias = Array | SparseMatrix
+    """The rows of a block or of a source, dense or sparse; `is_sparse` distinguishes the two."""
+else:  # SciPy is not loaded for the sake of annotations
+    SparseMatrix = Matrix = Array

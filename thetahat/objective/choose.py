@@ -43,10 +43,7 @@ from thetahat.mathematics.losses.base import (
     Smooth,
     Subdifferentiable,
 )
-from thetahat.mathematics.losses.box_dual import BoxDual
-from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
-from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
-from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.losses.box_dual import BoxDual, has_support_vectors
 from thetahat.mathematics.optimizers.by_name import named
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
@@ -123,13 +120,13 @@ def choose_solver(
     """
     small = n_parameters <= SMALL_HESSIAN[source_kind] and issubclass(predictor, LinearInParameters)
     one_linear_output = issubclass(predictor, LinearPredictor) and not n_outputs
-    if isinstance(loss, Squared) and predictor is LinearPredictor and not n_outputs:
+    if loss.quadratic and predictor is LinearPredictor and not n_outputs:
         chosen = _for_squared_loss(penalty, n_parameters, source_kind)
         if chosen is not None:
             return chosen
-    few_lines = isinstance(loss, Absolute | Quantile) and n_parameters <= SMALL_HESSIAN["memory"]
-    has_dual = has_box_dual(loss, penalty) and not isinstance(loss, Smooth) and not few_lines
-    if has_dual and one_linear_output:
+    many = n_parameters > SMALL_HESSIAN["memory"]
+    suits_dual = has_support_vectors(loss) or (many and not isinstance(loss, Smooth))
+    if has_box_dual(loss, penalty) and suits_dual and one_linear_output:
         if n_parameters <= LARGEST_DUAL_HESSIAN:
             return AugmentedLagrangian(), (
                 f"{name(loss)} has kinks: augmented Lagrangian method on the dual"
@@ -198,8 +195,8 @@ def _is_proximal_newton(loss: Loss, penalty: Penalty, n_parameters: int, n_outpu
     """Whether a local quadratic approximation of the loss can be formed on the working set."""
     if not (isinstance(loss, Curved) and loss.convex and isinstance(penalty, Coordinatewise)):
         return False
-    if isinstance(loss, Squared) or n_outputs:
-        return n_parameters <= LARGEST_JOINT and not isinstance(loss, Squared)
+    if loss.quadratic or n_outputs:
+        return n_parameters <= LARGEST_JOINT and not loss.quadratic
     # Without |θ| no coordinate stays at 0, so the working set contains all of them.
     is_sparse = isinstance(penalty, L1) or (
         isinstance(penalty, ElasticNet) and penalty.l1_ratio > 0
@@ -250,7 +247,8 @@ def _by_class_duals(risk: Any) -> tuple[Method, str] | None:
 
 def _by_outputs(risk: Any) -> tuple[Method, str] | None:
     """Gradients scaled by the columns' products for many parameters of several outputs."""
-    if not isinstance(risk.loss, SoftmaxCrossEntropy) or not hasattr(risk, "metric"):
+    loss = risk.loss
+    if not (isinstance(loss, Curved) and loss.shift_invariant and hasattr(risk, "metric")):
         return None
     if risk.predictor.n_parameters < MANY_PARAMETERS:
         return None
@@ -261,14 +259,14 @@ def _by_outputs(risk: Any) -> tuple[Method, str] | None:
 
 def _by_products(risk: Any) -> tuple[Method, str] | None:
     """Newton's method without a Hessian for sparse rows, if it applies."""
-    if isinstance(risk.loss, Squared) or not hasattr(risk, "compiled_newton_cg"):
+    if risk.loss.quadratic or not hasattr(risk, "compiled_newton_cg"):
         return None
     return NewtonCG(), "smooth, with sparse rows: products with the Hessian, which is never formed"
 
 
 def _by_sparse_rows(risk: Any) -> tuple[Method, str] | None:
     """The dual method for losses with kinks on sparse rows, whose products would fill a matrix."""
-    if isinstance(risk.loss, Smooth | Absolute | Quantile) or not hasattr(risk, "dual_rows"):
+    if not has_support_vectors(risk.loss) or not hasattr(risk, "dual_rows"):
         return None
     if not risk.source.is_sparse or risk.predictor.n_parameters <= FEW:
         return None

@@ -28,7 +28,7 @@ from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import SeparableQuadratic
 from thetahat.mathematics.optimizers.coordinate.working_sets import L1LeastSquares
 from thetahat.mathematics.optimizers.gap import largest_entry
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.optimizers.smooth.newton import NewtonRun
 from thetahat.mathematics.optimizers.solution import Solution

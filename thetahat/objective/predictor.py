@@ -27,7 +27,7 @@ from array_api_compat import array_namespace, is_array_api_obj
 from thetahat import _native
 from thetahat.data.arrays import namespace
 from thetahat.foundation.products import product
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 
 class Predictor(ABC):
@@ -199,7 +199,8 @@ class LinearPredictor(Restrictable):
 
     def design(self, X: Matrix) -> Array:
         """[X, 1] itself, dense: ∂z/∂θ for one output."""
-        dense = in_double(X if is_array_api_obj(X) else X.toarray())
+        rows: Any = X
+        dense = in_double(rows if is_array_api_obj(X) else rows.toarray())
         if not self.fit_intercept:
             return dense
         xp = array_namespace(dense)
@@ -238,7 +239,7 @@ def _root_weighted(X: Matrix, weight: Array, width: int) -> Array | None:
     return None if count < 0 else rows[:count]
 
 
-def _sparse_pullback(X: Matrix, slope: Array) -> Array | None:
+def _sparse_pullback(X: SparseMatrix, slope: Array) -> Array | None:
     """Xᵀs of compressed sparse rows, without the transpose that SciPy builds; None for others."""
     if getattr(X, "format", None) != "csr" or slope.ndim != 1 or type(slope) is not np.ndarray:
         return None
@@ -249,7 +250,7 @@ def _sparse_pullback(X: Matrix, slope: Array) -> Array | None:
     return found
 
 
-def _weighted_gram(xp: Any, X: Matrix, weight: Array) -> Array:
+def _weighted_gram(xp: Any, X: SparseMatrix, weight: Array) -> Array:
     if not is_array_api_obj(X):
         gram = np.zeros((X.shape[1],) * 2)
         _native.sparse_gram(X.data, X.indices, X.indptr, weight, gram)

@@ -21,8 +21,6 @@ from thetahat.mathematics.losses.base import (
     Subdifferentiable,
 )
 from thetahat.mathematics.losses.box_dual import BoxDual
-from thetahat.mathematics.losses.multiclass.crammer_singer import CrammerSinger
-from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.penalties.base import Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise, every
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
@@ -46,6 +44,15 @@ def _is(role: str, kind: Any, lack: str) -> Condition:
     return condition
 
 
+def _declares(attribute: str, lack: str) -> Condition:
+    """A requirement on what the loss declares."""
+
+    def condition(risk: Any) -> str | None:
+        return None if getattr(risk.loss, attribute) else lack.format(name(risk.loss))
+
+    return condition
+
+
 subdifferentiable_loss = _is(
     "loss", Subdifferentiable, "a loss with a subgradient; {} has only a value"
 )
@@ -59,9 +66,9 @@ def convex_loss(risk: Any) -> str | None:
 
 
 reweightable_loss = _is("loss", Reweightable, "a loss that reweights residuals; {} does not")
-crammer_singer_loss = _is("loss", CrammerSinger, "the loss of Crammer and Singer; {} is another")
+crammer_singer_loss = _declares("class_dual", "the loss of Crammer and Singer; {} is another")
 piecewise_linear_loss = _is("loss", PiecewiseLinear, "a piecewise linear loss; {} is not")
-squared_loss = _is("loss", Squared, "the squared loss; {} is another")
+squared_loss = _declares("quadratic", "the squared loss; {} is another")
 box_dual_loss = _is("loss", BoxDual, "a loss that is the best of many lines; {} is not")
 
 smooth_penalty = _is("penalty", SmoothPenalty, "a smooth penalty; {} is not")

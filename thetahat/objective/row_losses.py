@@ -59,7 +59,7 @@ def in_rows(X: Matrix) -> bool:
     return X.shape[1] <= 1 or X.strides[1] == X.itemsize
 
 
-def in_sparse_rows(X: Matrix) -> bool:
+def in_sparse_rows(X: Any) -> bool:
     """Whether X is sparse in the layout that the kernels read: compressed rows."""
     return (
         getattr(X, "format", None) == "csr"

@@ -13,7 +13,8 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 EVERY = 8

@@ -1,6 +1,9 @@
 """What a loss declares it gets: standard errors, separation reports, leaf values, probabilities."""
 
+import ast
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ import statsmodels.api
 from scipy.special import gammaln, xlogy
 
 import thetahat as th
-from tests.mathematics.losses.loss_cases import draw, losses
+from tests.mathematics.losses.loss_cases import draw, loss_classes, losses
 from thetahat.mathematics.losses.base import (
     BestShift,
     Curved,
@@ -17,6 +20,7 @@ from thetahat.mathematics.losses.base import (
     Targets,
     UnboundedLikelihood,
 )
+from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.compiled import compiled
 from thetahat.mathematics.losses.families import Family, family_of
 from thetahat.mathematics.losses.links import Link, link
@@ -236,3 +240,88 @@ def test_losses_of_several_forms_name_each_other():
     assert signs.with_signs() == signs
     assert logistic.multiclass() == signs.multiclass() == th.losses.SoftmaxCrossEntropy()
     assert th.losses.Exponential().multiclass() is None
+
+
+@cache
+def concrete_losses():
+    found = {part.__name__ for part in loss_classes()}
+    return found | {"CustomLoss", "FromFunction", "PerOutput", "ReferenceSoftmax"}
+
+
+def type_checks(path):
+    """Where a file asks for a concrete loss: in isinstance, in a comparison or in a table."""
+    tree = ast.parse(path.read_text())
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and "losses" in (node.module or "")
+        for alias in node.names
+        if alias.name in concrete_losses()
+    }
+    # A loss that is created, or that annotates a name, is a choice and not a question.
+    created = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    annotated = {
+        id(inner)
+        for node in ast.walk(tree)
+        for part in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if isinstance(part, ast.AST)
+        for inner in ast.walk(part)
+    }
+    for node in ast.walk(tree):
+        name = getattr(node, "attr", None) if is_loss_attribute(node) else getattr(node, "id", None)
+        known = concrete_losses() if is_loss_attribute(node) else imported
+        if name in known and id(node) not in created | annotated:
+            yield f"{path}:{node.lineno} asks for {name}"
+
+
+def is_loss_attribute(node):
+    """``losses.Squared`` or ``th.losses.Squared``."""
+    return (
+        isinstance(node, ast.Attribute)
+        and getattr(node.value, "attr", getattr(node.value, "id", None)) == "losses"
+    )
+
+
+def test_only_the_folder_of_losses_knows_their_classes():
+    """Elsewhere code asks what a loss declares, so that a loss of one's own is not left out."""
+    package = Path(th.__file__).parent
+    files = [path for path in package.rglob("*.py") if "losses" not in path.parts]
+    assert [each for path in files for each in type_checks(path)] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "isinstance(loss, Squared)",
+        "isinstance(loss, Smooth | Squared)",
+        "type(loss) is Squared",
+        "type(loss) in (Squared, Other)",
+        "table = {Squared: 1}",
+        "issubclass(kind, th.losses.Squared)",
+        "match loss:\n    case Squared():\n        pass",
+    ],
+)
+def test_questions_for_a_class_are_noticed(line, tmp_path):
+    path = tmp_path / "file.py"
+    path.write_text(f"from thetahat.mathematics.losses import Squared\n{line}\n")
+    assert len([*type_checks(path)]) == 1
+    path.write_text("from thetahat.losses import Squared\nloss: Squared = Squared()\n")
+    assert not [*type_checks(path)]
+
+
+@losses()
+def test_a_quadratic_loss_is_half_the_squared_residual(loss):
+    y, z = draw(loss, 50)
+    is_half_a_square = z.ndim == 1 and np.allclose(loss.value(y, z), (z - y) ** 2 / 2)
+    assert loss.quadratic == is_half_a_square
+
+
+@losses(BoxDual)
+def test_a_loss_with_a_sparse_dual_is_zero_on_a_range(loss):
+    y, _ = draw(loss, 50)
+    z = np.linspace(-5.0, 5.0, 2001)
+    zero = np.array([np.mean(loss.value(np.full_like(z, one), z) < 1e-12) for one in y])
+    if loss.zero_on_a_range:
+        assert np.all(zero > 0.01) or getattr(loss, "epsilon", 1.0) == 0.0
+    else:
+        assert np.all(zero <= 1 / len(z))

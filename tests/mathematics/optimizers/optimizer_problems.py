@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from thetahat.mathematics.optimizers.loop import methods
+from thetahat.mathematics.optimizers.by_name import methods
 
 opt = th.optimizers
 METHODS = sorted(methods(), key=lambda kind: kind.name)

@@ -5,7 +5,7 @@ import pytest
 
 import thetahat as th
 from thetahat.mathematics.optimizers.checks.finite_differences import numeric_jacobian
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.objective.curves.curve import Curve
 from thetahat.objective.curves.curve_fit import CurveFit
 

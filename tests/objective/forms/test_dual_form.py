@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import thetahat as th
 from thetahat.data.validation import as_source
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 

@@ -6,7 +6,7 @@ import pytest
 import thetahat as th
 from tests.mathematics.losses.loss_cases import loss_classes
 from thetahat.data.in_memory import InMemory
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor

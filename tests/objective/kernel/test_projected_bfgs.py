@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.objective.kernel import marginal_likelihood
 from thetahat.objective.kernel.projected_bfgs import ProjectedBFGS, curvature
 

@@ -5,7 +5,7 @@ import pytest
 
 import thetahat as th
 from thetahat.data.validation import as_source
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.likelihood.separation import Separation, separation
 from thetahat.objective.predictor import LinearPredictor

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import thetahat as th
 from thetahat.data.validation import as_source
 from thetahat.mathematics.optimizers.checks.finite_differences import numeric_gradient
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.huber_scale import HuberWithScale
 

@@ -31,7 +31,7 @@ from thetahat.data.source import Block, Source, row_weights
 from thetahat.data.summaries.moments import Frame, dense_rows, provisional_frame, require_squares
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, SparseMatrix
 
 _NONE = np.empty(0)
 FAR = 1e6
@@ -285,7 +285,7 @@ def _summarise(
         step = max(1, (1 << 22) // (8 * block.X.shape[1]))
         parts = (block.take(slice(i, i + step)) for i in range(0, block.n_rows, step))
         return _added(
-            _of_rows(replace(part, X=part.X.toarray()), None, centre, unit, kind) for part in parts
+            _of_rows(replace(part, X=_dense(part.X)), None, centre, unit, kind) for part in parts
         )
     return _of_sparse_rows(block, centre, unit, kind)
 
@@ -334,11 +334,15 @@ def _by_class(packed: Array, codes: Array, n_classes: int) -> list[Array | None]
     return scatter
 
 
+def _dense(X: SparseMatrix) -> Array:
+    return X.toarray()
+
+
 def _of_sparse_rows(block: Block, centre: Array, unit: Array, kind: str) -> ClassMoments:
     import scipy.sparse as sp
 
-    X, codes = block.X, codes_of(block)
-    n_classes, d = centre.shape
+    X: SparseMatrix = block.X
+    codes, (n_classes, d) = codes_of(block), centre.shape
     weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
     share = row_weights(weight, block.n_rows)
     chosen = sp.csr_array((share, codes, np.arange(block.n_rows + 1)), (block.n_rows, n_classes)).T

@@ -25,7 +25,7 @@ from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import scipy_linalg
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, SparseMatrix
 
 _NO_WEIGHT = np.empty(0)
 SMALLEST_ROOT = float(np.sqrt(np.finfo(np.float64).tiny))
@@ -321,7 +321,8 @@ def _products(block: Block, frame: Frame) -> tuple[Array, Array]:
 
 
 def _summarise_sparse(block: Block, frame: Frame) -> Moments:
-    X, d = block.X, block.X.shape[1]
+    X: SparseMatrix = block.X
+    d = X.shape[1]
     weight = _NO_WEIGHT if block.weight is None else np.asarray(block.weight, dtype=np.float64)
     y = np.empty((block.n_rows, 0)) if block.y is None else _as_columns(block.y)
     y = (y - frame.centre[d:]) / frame.unit[d:]

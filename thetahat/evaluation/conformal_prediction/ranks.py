@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.types import Array
 
 ROUNDING = 1e-9
@@ -30,7 +31,7 @@ class Ranks:
 
     @property
     def _weights(self) -> Array:
-        return np.ones(self.scores.size) if self.weights is None else self.weights
+        return row_weights(self.weights, self.scores.size)
 
     @property
     def _total(self) -> float:

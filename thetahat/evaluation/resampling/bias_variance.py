@@ -15,6 +15,7 @@ from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
 
@@ -235,7 +236,7 @@ def ridge_bias_variance(X: Any, coef: Any, sigma: float, alphas: Any) -> tuple[A
     along = (Vt @ beta) ** 2
     lifted = eigenvalues + penalty[..., None]
     # Where both are 0, the least-norm estimate is 0 in this direction: all of it is bias.
-    dead = lifted <= np.finfo(np.float64).eps * eigenvalues.max() * len(beta)
+    dead = lifted <= EPSILON * eigenvalues.max() * len(beta)
     share = np.where(dead, 1.0, penalty[..., None] / np.where(dead, 1.0, lifted))
     spread = np.where(dead, 0.0, eigenvalues / np.where(dead, 1.0, lifted) ** 2)
     return (share**2 * along).sum(axis=-1), sigma**2 * spread.sum(axis=-1)

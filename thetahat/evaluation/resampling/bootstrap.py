@@ -285,10 +285,10 @@ def _acceleration(model: Any, data: _Data, measure: Any, estimate: Array) -> Arr
             "bootstrap: kind='bca' needs resample='rows'. Use kind='percentile' for residuals."
         )
 
-    def left_out(rows: Array) -> Array:
+    def estimate_without(rows: Array) -> Array:
         return _like(estimate, measure(data.fitted_to(model, rows))[0])
 
-    tried = parallel_map(left_out, data.without_groups())
+    tried = parallel_map(estimate_without, data.without_groups())
     found = [one for one in tried if not isinstance(one, Failure)]
     if len(found) < 2:
         return np.zeros_like(estimate)

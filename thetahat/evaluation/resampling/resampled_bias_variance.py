@@ -117,13 +117,13 @@ def resampled_bias_variance(
     y, targets = targets_of(X, y, "resampled_bias_variance", several=False)
     seeds = generator(random_state).integers(2**63, size=n_resamples)
 
-    def left_out(seed: int) -> tuple[Array, Array]:
+    def out_of_bag(seed: int) -> tuple[Array, Array]:
         drawn, rest = bootstrap_indices(targets.size, random_state=int(seed))
         fitted = clone(learner).fit(take_rows(X, drawn), take_rows(y, drawn))
         return rest, np.asarray(fitted.predict(take_rows(X, rest)))
 
     fits = []
-    for number, found in enumerate(parallel_map(left_out, seeds.tolist())):
+    for number, found in enumerate(parallel_map(out_of_bag, seeds.tolist())):
         if isinstance(found, Failure):
             raise DataError(
                 f"resampled_bias_variance: the fit to bootstrap sample {number} failed "

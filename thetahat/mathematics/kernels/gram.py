@@ -17,7 +17,7 @@ from thetahat.data.validation import as_features
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import parallel_for
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 TILE = 256
 """Rows and columns of a tile: its matrix stays in the cache of a core."""
@@ -116,7 +116,7 @@ def require_symmetric(K: Array, who: str) -> None:
             )
 
 
-def require_sparse_symmetric(K: Matrix, who: str) -> None:
+def require_sparse_symmetric(K: SparseMatrix, who: str) -> None:
     """As `require_symmetric`, for a sparse matrix."""
     if K.shape[0] != K.shape[1]:
         raise DataError(

@@ -10,7 +10,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
 from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 from thetahat.mathematics.parts import Part, require_number
 
 
@@ -47,7 +47,8 @@ def divided(X: Matrix, scales: tuple[float, ...] | None) -> Matrix:
             "number for all columns, or one for each."
         )
     if not is_array_api_obj(X):
-        return X.multiply(np.asarray([1 / each for each in scales], dtype=X.dtype)).tocsr()
+        rows: SparseMatrix = X
+        return rows.multiply(np.asarray([1 / each for each in scales], dtype=X.dtype)).tocsr()
     return X / array_namespace(X).asarray(list(scales), dtype=X.dtype, device=device(X))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.bandwidth import deviation
@@ -71,7 +72,7 @@ def suited(kernel: str | Kernel, X: Matrix, weight: Array | None = None) -> Kern
     """The kernel by this name, with a bandwidth that suits these rows if it is given by name."""
     found = named(kernel)
     if isinstance(kernel, str) and isinstance(found, Stationary):
-        weight = np.ones(X.shape[0]) if weight is None else weight
+        weight = row_weights(weight, X.shape[0])
         # Equal rows have no spread, and every bandwidth gives them the same kernel.
         return found.with_bandwidth(deviation(X, weight) or 1.0)
     return found

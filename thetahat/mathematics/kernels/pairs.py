@@ -9,7 +9,7 @@ from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat import _native
 from thetahat.data.validation import is_sparse, require_indices
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 
 def inner_products(X: Matrix, Z: Matrix) -> Array:
@@ -24,10 +24,11 @@ def squared_norms(X: Matrix) -> Array:
     if is_array_api_obj(X):
         return array_namespace(X).sum(X * X, axis=1)
     _require_indices(X)
-    if X.format != "csr" or not X.has_canonical_format:
-        return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
-    of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    found = np.bincount(of_entry, weights=np.square(X.data), minlength=X.shape[0])
+    rows: SparseMatrix = X
+    if rows.format != "csr" or not rows.has_canonical_format:
+        return np.asarray(rows.multiply(rows).sum(axis=1)).reshape(-1)
+    of_entry = np.repeat(np.arange(X.shape[0]), np.diff(rows.indptr))
+    found = np.bincount(of_entry, weights=np.square(rows.data), minlength=X.shape[0])
     return found.astype(X.dtype, copy=False)
 
 
@@ -87,11 +88,5 @@ def exact_distances(X: Matrix, Z: Matrix, *, manhattan: bool = False) -> Array:
 def dense(X: Matrix) -> Array:
     """X as a dense array."""
     _require_indices(X)
-    return X if is_array_api_obj(X) else X.toarray()
-
-
-def _require_indices(*matrices: Matrix) -> None:
-    """Refuse sparse rows whose indices SciPy would follow out of the matrix."""
-    for X in matrices:
-        if is_sparse(X):
-            require_indices(X, "kernel")
+    rows: Any = X
+    return rows if is_array_api_obj(X) else rows.toarray()

@@ -21,7 +21,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.linear_system import LinearSystem, checked_system
 from thetahat.mathematics.linalg.lsqr import lsqr
-from thetahat.mathematics.optimizers.loop import Method, State, minimise
+from thetahat.mathematics.optimizers.loop import Method, State, run
 from thetahat.mathematics.optimizers.solution import Solution
 
 
@@ -97,7 +97,7 @@ def conjugate_gradient(
     system: LinearSystem = checked_system(
         product, adjoint, y, n_features, damp, "conjugate_gradient"
     )
-    return minimise(
+    return run(
         system,
         ConjugateGradient(float(damp)),
         np.zeros(n_features),

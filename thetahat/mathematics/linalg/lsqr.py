@@ -23,7 +23,7 @@ from thetahat.foundation.precision import EPSILON, SUM_ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.linear_system import checked_system
-from thetahat.mathematics.optimizers.loop import Method, State, minimise
+from thetahat.mathematics.optimizers.loop import Method, State, run
 from thetahat.mathematics.optimizers.solution import Solution
 
 
@@ -137,7 +137,7 @@ def lsqr(
     [1.0, 2.0]
     """
     system = checked_system(product, adjoint, y, n_features, damp, "lsqr")
-    return minimise(
+    return run(
         system,
         LSQR(float(damp)),
         np.zeros(n_features),

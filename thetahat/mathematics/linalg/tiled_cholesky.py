@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from thetahat.foundation.memory import available_memory
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, parallel_for, scipy_linalg
 from thetahat.foundation.types import Array
 
@@ -124,7 +125,7 @@ def refined_solve(A: Array, B: Array, least: float) -> Array | None:
     if not cholesky_in_place(L) or not float(np.einsum("ii->i", L).min()) ** 2 > rounding:
         return None
     # Sums without BLAS, which would add them in an order that depends on the threads.
-    step = float(np.finfo(np.float64).eps) * float(np.sqrt(np.einsum("ij,ij->", A, A)))
+    step = EPSILON * float(np.sqrt(np.einsum("ij,ij->", A, A)))
     X, residual = np.zeros((n, k)), B
     for _ in range(MOST_REFINEMENTS):
         # Single precision has a smaller range, so that each column is scaled to the length 1.

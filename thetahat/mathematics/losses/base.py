@@ -18,6 +18,8 @@ A loss declares what else it provides by attributes and methods of its class. By
 none of these:
 
 ======================  =======================================================================
+``quadratic``           it is (z − y)²/2: the methods of least squares minimise it
+``class_dual``          its dual has one variable per row and class, as Crammer and Singer's
 ``family``              a `Family`: its likelihood gives standard errors and intervals
 ``compiled_as``         a `Compiled`: the number of the loss in the compiled passes
 ``steady_curvature``    Newton steps give leaf values in boosting
@@ -27,6 +29,7 @@ none of these:
 ``half_logit``          twice the score is a logit
 ``linear_probability``  (1 + z)/2 is read as a probability
 ``deviance_factor``     2 where scikit-learn reports the mean loss as a deviance
+``one_output()``        the loss of each output, where it is a sum over several
 ``multiclass()``        the loss that takes its place for more than two classes
 ``with_signs()``        the same loss for labels −1 and +1
 ======================  =======================================================================
@@ -92,6 +95,10 @@ class Loss(Part, ABC):
     columns: ClassVar[str] = "one"
     """"one" raw prediction per row, or one "per class"."""
 
+    quadratic: ClassVar[bool] = False
+    """Whether ℓ(y, z) = (z − y)²/2, so that the methods of least squares minimise it."""
+    class_dual: ClassVar[bool] = False
+    """Whether ℓ(y, z) = max_{c≠y} [1 − (z_y − z_c)]₊, whose dual has a variable per class."""
     family: ClassVar[Family | None] = None
     """The distribution whose negative log-likelihood this is, up to constants of y."""
     compiled_as: ClassVar[Compiled | None] = None
@@ -130,6 +137,10 @@ class Loss(Part, ABC):
     def best_shift(self) -> BestShift | None:
         """How the best constant added to given scores is computed from residuals."""
         return None
+
+    def one_output(self) -> Loss:
+        """The loss of one output; this loss unless it is a sum over several."""
+        return self
 
     def multiclass(self) -> Loss | None:
         """The loss of class scores that takes its place for more than two classes."""

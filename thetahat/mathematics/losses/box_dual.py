@@ -21,10 +21,10 @@ SquaredEpsilonInsensitive    all numbers          ε     1
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, TypeGuard
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.base import Subdifferentiable
+from thetahat.mathematics.losses.base import Loss, Smooth, Subdifferentiable
 
 
 class DualBox(NamedTuple):
@@ -39,6 +39,15 @@ class DualBox(NamedTuple):
 class BoxDual(Subdifferentiable):
     """A loss with the dual form above."""
 
+    zero_on_a_range: ClassVar[bool] = True
+    """Whether ℓ(y, z) = 0 on a range of z, as beyond a margin or in a tube. Rows there have β = 0,
+    so that few rows determine the coefficients."""
+
     @abstractmethod
     def dual_box(self, y: Array) -> DualBox:
         """The bounds and factors of the dual variables of rows with these targets."""
+
+
+def has_support_vectors(loss: Loss) -> TypeGuard[BoxDual]:
+    """Whether the loss has kinks and is 0 on a range, as the losses of support vector machines."""
+    return isinstance(loss, BoxDual) and loss.zero_on_a_range and not isinstance(loss, Smooth)

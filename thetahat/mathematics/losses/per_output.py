@@ -44,6 +44,9 @@ class PerOutput(Subdifferentiable):
     def mean(self, z: Array) -> Array:
         return self.each.mean(z)
 
+    def one_output(self) -> Subdifferentiable:
+        return self.each
+
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         raise CapabilityError("A sum of losses has no best constant of its own.")
 

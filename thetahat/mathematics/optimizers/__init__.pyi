@@ -24,7 +24,7 @@ from thetahat.mathematics.optimizers.dual.class_dual_descent import ClassDualDes
 from thetahat.mathematics.optimizers.dual.cutting_planes import CuttingPlanes as CuttingPlanes
 from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import DualCoordinateDescent as DualCoordinateDescent
 from thetahat.mathematics.optimizers.loop import Method as Method
-from thetahat.mathematics.optimizers.loop import minimise as minimise
+from thetahat.mathematics.optimizers.minimisation import minimise as minimise
 from thetahat.mathematics.optimizers.programs.constrained import KKT as KKT
 from thetahat.mathematics.optimizers.programs.constrained import kkt_violation as kkt_violation
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint as InteriorPoint

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
+from pathlib import Path
 
-from thetahat.mathematics.optimizers.loop import Method, methods
+from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.parts import part_named
 
 
@@ -30,10 +33,32 @@ def named(solver: str | Method) -> Method:
     >>> th.optimizers.named("newton")
     Newton()
     """
-    return part_named("solver", solver, Method, _kinds())  # type: ignore[type-abstract]
+    return part_named("solver", solver, Method, _by_name())  # type: ignore[type-abstract]
 
 
 @cache
-def _kinds() -> dict[str, type[Method]]:
+def _by_name() -> dict[str, type[Method]]:
     """The methods of this package by name, looked up once."""
     return {kind.name: kind for kind in methods()}
+
+
+def methods() -> Iterator[type[Method]]:
+    """All concrete methods of this package."""
+    _load_files()
+    yield from _kinds_of(Method)  # type: ignore[type-abstract]
+
+
+@cache
+def _load_files() -> None:
+    """Import the files of all methods: those in a folder below this one."""
+    here = Path(__file__).parent
+    for file in sorted(here.glob("*/*.py")):
+        if file.stem != "__init__":
+            import_module(f"{__package__}.{file.parent.name}.{file.stem}")
+
+
+def _kinds_of(base: type[Method]) -> Iterator[type[Method]]:
+    for kind in base.__subclasses__():
+        yield from _kinds_of(kind)
+        if hasattr(kind, "name") and kind.__module__.startswith(__package__):
+            yield kind

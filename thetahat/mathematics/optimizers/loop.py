@@ -1,22 +1,20 @@
 """The loop that all methods share: counting, tolerance, time limit, interruption and failure.
 
 A method defines only how to start and how to advance. A problem is any object with the methods that
-the solver needs; `Objective` lists them. If the problem lacks one, `minimise` raises an error
-before the first step and names methods that can be used instead.
+the solver needs; `Objective` lists them. `minimise` checks that the problem has them.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.precision import ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.problem import NEED_IN_WORDS, MissingCapability
@@ -25,10 +23,13 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.optimizers.stuck import is_stuck
 from thetahat.mathematics.parts import Part
 
-ROUNDING = 8 * float(np.finfo(np.float64).eps)
-"""A gap of at most this share of F may be rounding error."""
 FALLEN = 1e-8
-"""... if it is at most this share of the gap at the start, which has the same units."""
+"""A gap of the size of rounding errors in F is one if it is at most this share of the gap at the
+start, which has the same units."""
+
+
+class UnmetNeed(CapabilityError):
+    """The problem lacks what the method needs."""
 
 
 @dataclass
@@ -181,7 +182,7 @@ class Monitor:
             self.outcome = Outcome.STALLED
 
 
-def minimise(
+def run(
     problem: Any,
     method: Method,
     start: Array | None = None,
@@ -192,49 +193,14 @@ def minimise(
     reason: str = "",
     keep_trace: bool = False,
 ) -> Solution:
-    """Minimise an objective with the given method.
+    """Run a method, as `minimise` does, which describes the parameters.
 
-    Formula: θ̂ ≈ argmin_θ F(θ), stopped when the gap of the method is at most the tolerance. Cost:
-    that of one step of the method, times the number of steps. On Ctrl-C the exception carries the
-    solution so far as ``KeyboardInterrupt.solution``.
-
-    Parameters
-    ----------
-    problem : object
-        The objective: any object with the methods that `method` needs (see `Objective`).
-    method : Method
-        The optimisation method, for example ``th.optimizers.Newton()``.
-    start : array, optional
-        Starting point. By default ``problem.start()``.
-    tolerance : float, default=1e-8
-        The run converges when the optimality gap of the method is at most this value. Smaller
-        values give more accurate results and need more iterations.
-    max_steps : int, optional
-        Maximum number of iterations. By default the limit of the method.
-    watch : Watch, optional
-        Called after each step. It can end the run because of a time limit or a callback.
-    reason : str, default=""
-        Why this method was chosen; the text is kept in the solution.
-    keep_trace : bool, default=False
-        Whether to keep the value of the objective at the start and after each step.
-
-    Returns
-    -------
-    Solution
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import thetahat as th
-    >>> class Bowl:
-    ...     def value_and_gradient(self, theta):
-    ...         return float(theta @ theta), 2 * theta
-    >>> th.minimise(Bowl(), th.optimizers.GradientDescent(), np.ones(2)).outcome.success
-    True
+    A method that is fixed in the code of this package is called so, because `minimise` lies above
+    all methods: it names those that a problem can use instead.
     """
     for need in method.needs:
         if not hasattr(problem, need):
-            raise CapabilityError(_refusal(problem, method, need))
+            raise UnmetNeed(f"{type(method).__name__} needs {_lack(problem, need)}.")
     steps = method.default_max_steps if max_steps is None else max_steps
     run, token = begin_run(f"{_describe(problem)} by {method.name}")
     monitor = Monitor(tolerance, steps, watch, keep_trace, method.gap_kind == "duality gap")
@@ -277,39 +243,15 @@ def _starting_point(problem: Any, start: Array | None) -> Array:
     return np.asarray(start, dtype=np.float64)
 
 
-def _refusal(problem: Any, method: Method, need: str) -> str:
-    """The message that names what is missing, the part that lacks it, and methods that work."""
+def _lack(problem: Any, need: str) -> str:
+    """What is missing, and the part that lacks it."""
     try:
         getattr(problem, need)
     except MissingCapability as missing:
-        lack = str(missing)
+        return str(missing)
     except AttributeError:
-        lack = f"{NEED_IN_WORDS.get(need, need)}; {_describe(problem)} has no {need!r}"
-    able = [other for other in methods() if all(hasattr(problem, each) for each in other.needs)]
-    able = [other for other in able if other.reaches_optimum] or able
-    names = sorted(f'"{other.name}"' for other in able)
-    return f"{type(method).__name__} needs {lack}. " + (
-        f"Use solver={_listed(names)}." if names else "No method of th.optimizers can minimise it."
-    )
-
-
-def methods() -> Iterator[type[Method]]:
-    """All concrete methods of this package."""
-    folder = import_module(__package__)
-    for name in folder.__all__:
-        getattr(folder, name)  # loads its file
-    yield from _kinds_of(Method)  # type: ignore[type-abstract]
-
-
-def _kinds_of(base: type[Method]) -> Iterator[type[Method]]:
-    for kind in base.__subclasses__():
-        yield from _kinds_of(kind)
-        if hasattr(kind, "name") and kind.__module__.startswith(__package__):
-            yield kind
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+        pass
+    return f"{NEED_IN_WORDS.get(need, need)}; {_describe(problem)} has no {need!r}"
 
 
 def _describe(problem: Any) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.mathematics.spectral.eigenvectors import largest_eigenvectors
 
@@ -63,6 +64,6 @@ def classical_scaling(
     K -= means
     K -= means[:, None] - means.mean()
     values, vectors = largest_eigenvectors(K, k, tol=tol, max_iter=max_iter, whole=whole)
-    rounding = 10 * len(K) * float(np.finfo(np.float64).eps) * float(np.abs(K).max(initial=0.0))
+    rounding = 10 * len(K) * EPSILON * float(np.abs(K).max(initial=0.0))
     values = np.where(np.abs(values) <= rounding, 0.0, values)
     return Scaling(values, vectors, means, float(np.vdot(K, K)))

@@ -15,7 +15,8 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.precision import EPSILON
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 ROWS_AT_ONCE = 1024
 """Rows of one product, which stays in the cache until the filter has read it."""
@@ -65,7 +66,7 @@ class Centres:
         about = self.values - self.frame.middle
         length = np.einsum("ij,ij->i", about, about)
         both = length[:, None] + length
-        slack = (2 * about.shape[1] + 16) * np.finfo(np.float64).eps
+        slack = (2 * about.shape[1] + 16) * EPSILON
         squares = (1.0 - slack) * both - 2.0 * (about @ about.T)
         np.fill_diagonal(squares, np.inf)
         return 0.5 * np.sqrt(np.maximum(squares.min(axis=1), 0.0))
@@ -142,7 +143,7 @@ def squares_between(X: Matrix, centres: Array) -> Array:
         return np.maximum(squares, 0.0, out=squares)
 
 
-def row_squares(X: Matrix) -> Array:
+def row_squares(X: SparseMatrix) -> Array:
     """‖x‖² of sparse rows."""
     entries = np.asarray(X.data, dtype=np.float64)
     with np.errstate(over="ignore"):

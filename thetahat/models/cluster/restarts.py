@@ -17,7 +17,7 @@ from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.cluster.centre_model import CentreModel, given_start
 from thetahat.models.cluster.lloyd import Lloyd, Rows

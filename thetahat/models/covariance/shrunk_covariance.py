@@ -8,14 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, from_to
+from thetahat.estimator.parameters import Range, fraction
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.covariance_shrinkage import shrunk
 from thetahat.models.covariance.base import CovarianceModel
 from thetahat.models.covariance.gaussian_model import centred_moments, covariance_of
-
-_SHARE = from_to(0, 1)
 
 
 @with_parameters
@@ -45,7 +43,7 @@ class ShrunkCovariance(CovarianceModel):
     _: KW_ONLY
     shrinkage: float = 0.1
 
-    _ranges: ClassVar[dict[str, Range]] = CovarianceModel._ranges | {"shrinkage": _SHARE}
+    _ranges: ClassVar[dict[str, Range]] = CovarianceModel._ranges | {"shrinkage": fraction}
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ShrunkCovariance:
         source = self._open(X, None, sample_weight, supervised=False, check_finite=False)
@@ -86,6 +84,8 @@ def shrunk_covariance(emp_cov: Any, shrinkage: float = 0.1) -> Array:
         )
     if not np.isfinite(matrix).all():
         raise DataError("shrunk_covariance: all entries of emp_cov must be finite.")
-    if not _SHARE.holds(shrinkage):
-        raise ParameterError(f"shrunk_covariance: shrinkage={shrinkage!r} must be {_SHARE.words}.")
+    if not fraction.holds(shrinkage):
+        raise ParameterError(
+            f"shrunk_covariance: shrinkage={shrinkage!r} must be {fraction.words}."
+        )
     return shrunk(matrix, shrinkage)

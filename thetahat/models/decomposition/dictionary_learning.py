@@ -15,7 +15,7 @@ from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.decomposition.coded_rows import CodedRows
 from thetahat.models.decomposition.sparse_coding import Coder
 from thetahat.models.decomposition.sparse_factorisation import (

@@ -14,6 +14,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, non_negative_array, none, whole
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
@@ -153,7 +154,7 @@ class GaussianProcessRegressor(RegressorMixin, GaussianProcess):
         mean, scale = np.zeros(targets.shape[1]), np.ones(targets.shape[1])
         if self.normalize_y:
             mean, scale = targets.mean(axis=0), targets.std(axis=0)
-            scale[scale <= 10 * np.finfo(np.float64).eps * np.abs(mean)] = 1.0
+            scale[scale <= 10 * EPSILON * np.abs(mean)] = 1.0
         self._y_train_mean, self._y_train_std = mean, scale
         targets = (targets - mean) / scale
         rows = source.X.copy() if self.copy_X_train else source.X

@@ -21,7 +21,7 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.kernels.base import Constant, Kernel
 from thetahat.mathematics.kernels.names import as_kernel, is_scikit_learns
 from thetahat.mathematics.kernels.stationary import RBF
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.objective.kernel.projected_bfgs import ProjectedBFGS, curvature

@@ -13,6 +13,7 @@ from math import isfinite
 
 import numpy as np
 
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
@@ -34,7 +35,7 @@ class Whitening:
 
 def least_variance(tol: float, d: int) -> float:
     """Relative variances up to this count as none: tol², but not less than rounding errors."""
-    return max(tol * tol, 10.0 * d * float(np.finfo(np.float64).eps))
+    return max(tol * tol, 10.0 * d * EPSILON)
 
 
 def whitening(covariance: Array, spread: Array, tol: float, *, raised: bool) -> Whitening:

@@ -16,6 +16,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, none, one_of
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.square import as_symmetric
 from thetahat.models.graphical.precision_block import log_determinant
@@ -136,7 +137,7 @@ def graphical_lasso(
     max_iter: int = 100,
     verbose: Any = False,
     return_costs: bool = False,
-    eps: float = float(np.finfo(np.float64).eps),
+    eps: float = EPSILON,
     return_n_iter: bool = False,
 ) -> tuple[Any, ...]:
     """Compute the sparse precision matrix of a covariance matrix.

@@ -17,7 +17,7 @@ from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.covariance.gaussian_model import (
     GaussianModel,
@@ -79,7 +79,7 @@ class SparsePrecision(WatchedSolver, GaussianModel):
     enet_tol: float = 1e-4
     max_iter: int = 100
     verbose: Any = False
-    eps: float = float(np.finfo(np.float64).eps)
+    eps: float = EPSILON
 
     _ranges: ClassVar[dict[str, Range]] = GaussianModel._ranges | {
         "mode": one_of("cd", "lars"),

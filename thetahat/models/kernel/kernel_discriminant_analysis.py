@@ -13,6 +13,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import require_two_weighted_classes
 from thetahat.estimator.parameters import Range, at_least, non_negative_array, none, whole
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.tiled_cholesky import cholesky_in_place, cholesky_solve
@@ -271,6 +272,6 @@ def _solve(within: Array, right: Array, alpha: float) -> Array:
         if cholesky_in_place(scatter):
             return cholesky_solve(scatter, right)
     values, vectors = scipy_linalg().eigh(scatter, driver="evd", check_finite=False)
-    kept = values > 10 * len(values) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
+    kept = values > 10 * len(values) * EPSILON * max(float(values[-1]), 0.0)
     vectors = vectors[:, kept]
     return (vectors / values[kept]) @ (vectors.T @ right)

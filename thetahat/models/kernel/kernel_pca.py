@@ -13,6 +13,7 @@ from thetahat.data.source import Block
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
@@ -157,7 +158,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         means = K.mean(axis=1)
         centred = K - (means[:, None] + means[None, :]) + means.mean()
         values, vectors = self._eigen(centred, min(n, self.n_components or n))
-        rounding = 10 * n * float(np.finfo(np.float64).eps) * max(float(np.abs(K).max()), 0.0)
+        rounding = 10 * n * EPSILON * max(float(np.abs(K).max()), 0.0)
         if float(values.min()) < -rounding:
             raise not_a_kernel(self.kernel_, K)
         values = np.where(values > rounding, values, 0.0)

@@ -20,9 +20,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import TOO_LARGE, require_kernel_matrix
 from thetahat.mathematics.kernels.names import suited
-from thetahat.mathematics.losses.margin import Hinge
-from thetahat.mathematics.losses.residual.squared import Squared
-from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive
+from thetahat.mathematics.losses.box_dual import has_support_vectors
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.models.kernel.parameters import OfKernel, kept_rows
@@ -134,7 +132,7 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         self.kernel_ = self._kernel(source)
         centres = self._centres(source)
         exact = self._n_centres(source) is None
-        if exact and isinstance(self.loss_, Squared) and self.solver == "auto":
+        if exact and self.loss_.quadratic and self.solver == "auto":
             self._fit_least_squares(source, strength, centres)
             return
         if exact and not n_scores and self._fit_support(source, strength, centres, X, y):
@@ -260,7 +258,7 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         loss divided by λ.
         """
         loss = self.loss_
-        if not isinstance(loss, Hinge | EpsilonInsensitive):
+        if not has_support_vectors(loss):
             return False
         if self.solver != "auto" or not self.fit_intercept:
             return False

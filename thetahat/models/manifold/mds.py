@@ -18,7 +18,7 @@ from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.spectral.scaling import classical_scaling

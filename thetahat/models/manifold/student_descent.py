@@ -10,7 +10,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.models.neighbors.search.found import Nearest
 
@@ -55,7 +55,7 @@ class StudentDivergence:
     convex = False
     description = "the divergence of t-SNE"
 
-    def __init__(self, pairs: Matrix, freedom: int, angle: float) -> None:
+    def __init__(self, pairs: SparseMatrix, freedom: int, angle: float) -> None:
         self.offset = pairs.indptr.astype(np.int64)
         self.near = pairs.indices.astype(np.int32)
         weight = np.ascontiguousarray(pairs.data, dtype=np.float64)

@@ -21,7 +21,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array, Matrix
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.decomposition.principal.pca import PCA
 from thetahat.models.manifold.student_descent import (

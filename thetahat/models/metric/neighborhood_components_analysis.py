@@ -21,7 +21,7 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.models.metric.learned_metric import LearnedMetric
 from thetahat.models.metric.neighbor_choice import NeighborChoice

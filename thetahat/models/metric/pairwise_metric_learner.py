@@ -21,7 +21,7 @@ from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.proximal.proximal_gradient import ProximalGradient
 from thetahat.models.metric.learned_metric import LearnedMetric
 from thetahat.models.metric.pair_risk import ZERO, PairRisk

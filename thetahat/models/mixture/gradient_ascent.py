@@ -21,7 +21,7 @@ from thetahat.data.source import Source
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.models.cluster.restarts import keep_best

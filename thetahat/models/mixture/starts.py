@@ -14,7 +14,7 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.cluster.lloyd import Lloyd, Partition, Rows
 from thetahat.models.cluster.starts import different_rows, far_rows
 from thetahat.models.mixture.components import (

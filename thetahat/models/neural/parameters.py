@@ -14,6 +14,7 @@ from thetahat.estimator.parameters import (
     Range,
     at_least,
     boolean,
+    fraction,
     from_to,
     infinity,
     inner_fraction,
@@ -26,7 +27,7 @@ from thetahat.objective.network.initial_weights import RULES
 
 SOLVERS = ("lbfgs", "sgd", "adam", "adamw")
 share_below_one = Range(
-    lambda value: from_to(0, 1).holds(value) and value < 1, "a number ≥ 0 and less than 1"
+    lambda value: fraction.holds(value) and value < 1, "a number ≥ 0 and less than 1"
 )
 number_of_units = Range(
     lambda value: (
@@ -203,7 +204,7 @@ class NetworkParameters:
         "n_iter_no_change": patience,
         "max_fun": whole(1),
         "penalty": one_of("l2", "l1", "elasticnet") | none,
-        "l1_ratio": from_to(0, 1),
+        "l1_ratio": fraction,
         "dropout": share_below_one,
         "initialisation": one_of(*RULES),
         "checkpoint": none | a_path,

@@ -19,7 +19,6 @@ from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.residuals.linearised import Linearised, column_norms
 from thetahat.objective.curves.curve_fit import CurveFit
 
@@ -72,7 +71,7 @@ class CurveEvidence:
             robust_sigma=None,
             weighted=weighted,
         )
-        return about if isinstance(fit.loss, Squared) else about._sandwiched(fit, theta, gradients)
+        return about if fit.loss.quadratic else about._sandwiched(fit, theta, gradients)
 
     def _sandwiched(self, fit: CurveFit, theta: Array, gradients: Array) -> CurveEvidence:
         predicted = fit.curve(fit.X, theta)

@@ -18,7 +18,7 @@ from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.residuals.trust_region import TrustRegion
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer

@@ -24,14 +24,11 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.optimizers.by_name import named as named_method
-from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.residuals.trust_region import TrustRegion
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.models.nonlinear.certainty import (
-    CurveEvidence,
-    NonlinearSummary,
-    summarise_curve,
-)
+from thetahat.models.nonlinear.certainty import CurveEvidence, NonlinearSummary, summarise_curve
 from thetahat.models.nonlinear.fit_warnings import warn_of_poor_fit
 from thetahat.models.nonlinear.parameters import (
     as_rows,

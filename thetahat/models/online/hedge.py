@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.estimator.parameters import between, check_value, none, whole
+from thetahat.estimator.parameters import check_value, inner_fraction, none, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.types import Array
@@ -154,7 +154,7 @@ class Hedge:
             raise ParameterError(
                 "Hedge: beta=None and rounds=None. Set beta, or rounds to tune it."
             )
-        check_value(beta, none | between(0, 1), "beta", "Hedge")
+        check_value(beta, none | inner_fraction, "beta", "Hedge")
         check_value(rounds, none | whole(1), "rounds", "Hedge")
         self.beta, self.rounds = beta, rounds
 

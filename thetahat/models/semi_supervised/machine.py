@@ -17,7 +17,6 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Loss, Targets
-from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.models.kernel.machine import KernelMachine
 from thetahat.models.kernel.parameters import in_memory
 from thetahat.models.semi_supervised.partial_labels import PartlyLabelled
@@ -99,7 +98,7 @@ class PartlyLabelledMachine(Classifier, KernelMachine, PartlyLabelled):
 
     def _loss_of_classes(self) -> Loss:
         loss = named_loss(self.loss)
-        if loss.targets not in OF_CLASSES and not isinstance(loss, Squared):
+        if loss.targets not in OF_CLASSES and not loss.quadratic:
             raise ParameterError(
                 f"{type(self).__name__}: loss={self.loss!r} is a loss of numbers, but the model "
                 'learns labels. Use "hinge", "logistic", "squared" or another loss of classes.'

@@ -24,7 +24,7 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
 from thetahat.mathematics.losses.base import Loss, Smooth, Targets
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.models.kernel.machine import KernelMachine, rows_of_features

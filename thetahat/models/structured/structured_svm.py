@@ -30,7 +30,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.dual.cutting_planes import CuttingPlanes
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.structures import Chain, Multiclass, Structure
 from thetahat.models.structured.sequences import as_sequences, chain_of, coded_labels

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, SparseMatrix
 
 BLOCK_CELLS = 1 << 17
 """Approximate number of cells of a block."""
 
 
-def dense_blocks(X: Matrix, columns: Array) -> Iterator[tuple[slice, Array]]:
+def dense_blocks(X: SparseMatrix, columns: Array) -> Iterator[tuple[slice, Array]]:
     """The given columns (ascending) of sparse rows, block by block; the blocks share memory."""
     n, width = X.shape[0], columns.shape[0]
     rows = X.tocsr()

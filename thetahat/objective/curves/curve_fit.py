@@ -15,7 +15,6 @@ import numpy as np
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Targets
-from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.residuals.linearised import (
     Linearised,
     column_norms,
@@ -44,7 +43,7 @@ class CurveFit:
 
     def signed_roots(self, predicted: Array) -> Array:
         """s for given predictions."""
-        if isinstance(self.loss, Squared):
+        if self.loss.quadratic:
             return self._weighted(predicted - self.y)
         value = np.maximum(self.loss.value(self.y, predicted), 0.0)
         return np.sign(predicted - self.y) * np.sqrt(2 * self.weight * value)
@@ -52,7 +51,7 @@ class CurveFit:
     def jacobian(self, theta: Array) -> Array:
         """∂s/∂θ."""
         inner = self.slopes(theta)
-        if isinstance(self.loss, Squared):
+        if self.loss.quadratic:
             return self._weighted(inner)
         predicted = self.curve(self.X, theta)
         root = self.signed_roots(predicted)

@@ -21,6 +21,7 @@ from typing import Protocol
 import numpy as np
 
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, parallel_for, scipy_linalg
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
@@ -79,7 +80,7 @@ class KernelFeatures:
         K = gram_of(kernel, X, which)
         L = K.copy()
         size = float(np.einsum("ii->i", K).max(initial=0.0))
-        tolerance = len(K) * float(np.finfo(np.float64).eps) * size
+        tolerance = len(K) * EPSILON * size
         pivots = np.einsum("ii->i", L)
         if cholesky_in_place(L) and float(pivots.min()) ** 2 > 10 * tolerance:
             for row in range(len(L) - 1):  # in place, without another matrix

@@ -19,6 +19,7 @@ import numpy as np
 
 from thetahat.data.source import row_weights
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.tiled_cholesky import (
@@ -86,7 +87,7 @@ class KernelRidgePath:
             values, vectors = scipy_linalg().eigh(
                 K, overwrite_a=True, check_finite=False, driver="evd"
             )
-        rounding = 10 * len(values) * float(np.finfo(np.float64).eps) * float(values[-1])
+        rounding = 10 * len(values) * EPSILON * float(values[-1])
         if values[0] < -max(rounding, 0.0):
             raise DataError(
                 "the kernel matrix is not positive semi-definite: its smallest eigenvalue is "
@@ -117,5 +118,5 @@ class KernelRidgePath:
     def _shifted(self, tau: float) -> Array:
         """Λ + τ; without a penalty, directions without variance are left out."""
         shifted = self.values + tau
-        rounding = len(shifted) * float(np.finfo(np.float64).eps) * float(shifted[-1])
+        rounding = len(shifted) * EPSILON * float(shifted[-1])
         return np.where(shifted > rounding, shifted, np.inf)

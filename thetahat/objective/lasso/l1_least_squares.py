@@ -145,7 +145,7 @@ class L1Rows:
         self._targets = root[:, None] * (targets - self.y_mean)
         first = np.ascontiguousarray(self._targets[:, 0])
         if source.is_sparse:
-            columns = source.X.tocsc()
+            columns = source.sparse_X.tocsc()
             if source.weight is not None:
                 columns.data = columns.data * root[columns.indices]
             self._design_of_rows: Any = SparseDesign(columns, first, self.x_mean, root)

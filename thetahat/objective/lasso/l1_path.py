@@ -19,7 +19,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.column_designs import ResidualState
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import L1LeastSquares, WorkingSets
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.lasso.compiled_path import compiled_path, is_compiled
 from thetahat.objective.lasso.path_interpolation import (

@@ -14,7 +14,7 @@ from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.column_slopes import COLUMNS_PER_BLOCK
 from thetahat.mathematics.optimizers.coordinate.task_descent import TaskDescent, TaskLeastSquares
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.lasso.l1_path import (
     SMALLEST_ALPHA,
@@ -34,7 +34,7 @@ def task_problem(source: InMemory, *, intercept: bool) -> TaskLeastSquares:
     x_mean = at.mean[:d] if intercept else np.zeros(d)
     y_mean = at.mean[d:] if intercept else np.zeros(outputs)
     root = np.sqrt(source.row_weights)
-    X = source.X.tocsc() if source.is_sparse else source.X
+    X: Any = source.sparse_X.tocsc() if source.is_sparse else source.X
 
     def columns(which: Array) -> Array:
         taken = X[:, which]

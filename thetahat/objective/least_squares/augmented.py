@@ -86,10 +86,10 @@ def _rows(source: InMemory, root: Array, x_mean: Array, damp: float) -> Matrix:
     if source.is_sparse and not x_mean.any():
         from scipy import sparse
 
-        weighted = sparse.csr_array(source.X.multiply(root))
+        weighted = sparse.csr_array(source.sparse_X.multiply(root))
         return sparse.csr_array(sparse.vstack([weighted, damp * sparse.eye_array(d)]))
     require_memory(
         8 * (n + d) * d, f"{n + d} augmented rows of {d} columns", 'Use solver="augmented".'
     )
-    X = source.X.toarray() if source.is_sparse else np.asarray(source.X, dtype=np.float64)
+    X = np.asarray(source.dense_X, dtype=np.float64)
     return np.vstack([root * (X - x_mean), damp * np.eye(d)])

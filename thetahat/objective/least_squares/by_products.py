@@ -129,7 +129,7 @@ def _compiled(
     max_steps: int | None,
 ) -> list[Solution]:
     """The same by compiled LSQR, for all columns of y."""
-    X, k, d = source.X, y.shape[1], source.n_features
+    X, k, d = source.sparse_X, y.shape[1], source.n_features
     most = 4 * min(X.shape) + 100 if max_steps is None else max_steps
     theta, report = np.zeros((k, d)), np.zeros((k, 3))
     root = NONE if source.weight is None else np.sqrt(source.weight)

@@ -154,7 +154,7 @@ def _steps_of_a_system(source: Source) -> int | None:
     d = source.n_features
     if not isinstance(source, InMemory) or d > min(LAST_SPARSE_GRAM, source.n_rows):
         return None
-    entries = source.X.nnz if source.is_sparse else source.n_rows * d
+    entries = source.sparse_X.nnz if source.is_sparse else source.n_rows * d
     return max(FEWEST_STEPS, int(d**3 / SPEED_OF_SYSTEMS / (2 * entries + 10 * d)))
 
 
@@ -281,7 +281,7 @@ def _dual(source: Source, ridge: float, intercept: bool) -> LinearFit:
         'Use solver="lsqr", which needs matrix-vector products only.',
     )
     source.require_finite()
-    X = source.X.toarray() if source.is_sparse else source.X
+    X = source.dense_X
     assert source.y is not None
     return direct.dual(
         np.asarray(X, dtype=np.float64),

@@ -36,7 +36,8 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.least_squares import LinearFit, rank_of
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.joined import worst
-from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.gradient_descent import GradientDescent
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.optimizers.stochastic.stochastic_gradient import StochasticGradient

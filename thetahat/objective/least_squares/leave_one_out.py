@@ -23,12 +23,13 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.ridge_path import RidgePath
 from thetahat.objective.least_squares.saturated_rows import SaturatedRows
 
-SMALLEST = float(np.finfo(float).eps)
+SMALLEST = EPSILON
 """Smallest 1 − h used as a divisor."""
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries.moments import Moments, means, require_squares
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 
@@ -61,7 +62,7 @@ class RidgePath:
         about = means(source)
         d = source.n_features
         mean = about.mean if intercept else np.zeros_like(about.mean)
-        X = source.X.toarray() if source.is_sparse else source.X
+        X = source.dense_X
         root = np.sqrt(source.row_weights)
         y = np.asarray(source.y, dtype=np.float64).reshape(len(X), -1)
         rows, target = (X - mean[:d]) * root[:, None], (y - mean[d:]) * root[:, None]
@@ -69,7 +70,7 @@ class RidgePath:
         require_squares(np.concatenate(largest) * np.sqrt(len(X)), d)
         with one_blas_thread():
             values, left = np.linalg.eigh(rows @ rows.T)
-            alive = values > max(X.shape) * np.finfo(float).eps * values[-1]
+            alive = values > max(X.shape) * EPSILON * values[-1]
             alive[-1] = True
             values, left = np.maximum(values[alive], 0.0), left[:, alive]
             vectors = rows.T @ (left / np.sqrt(np.where(values > 0, values, 1.0)))
@@ -90,12 +91,12 @@ class RidgePath:
     def filters(self) -> Array:
         """1/(λ + α) for every direction and penalty; 0 where both vanish."""
         lifted = self.values[:, None] + self.penalties
-        tiny = len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
+        tiny = len(self.values) * EPSILON * max(self.values[-1], 0.0)
         return np.where(lifted > tiny, 1.0 / np.where(lifted > tiny, lifted, 1.0), 0.0)
 
     def unpenalised(self) -> Array:
         """1/λ for every direction, 0 in the null space of X."""
-        alive = self.values > len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
+        alive = self.values > len(self.values) * EPSILON * max(self.values[-1], 0.0)
         return np.where(alive, 1.0 / np.where(alive, self.values, 1.0), 0.0)
 
     def noise_share(self) -> float:

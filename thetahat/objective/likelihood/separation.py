@@ -20,7 +20,7 @@ from thetahat.data.source import Block
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Targets, UnboundedLikelihood
 from thetahat.mathematics.optimizers.gap import largest_entry
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.newton import newton_direction
 from thetahat.mathematics.penalties.base import SmoothPenalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty

@@ -23,9 +23,9 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.products import product
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, SparseMatrix
 from thetahat.mathematics.losses.constants import weighted_quantile
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.newton import Newton, newton_direction
 from thetahat.objective.least_squares.by_products import least_squares_by_products
 from thetahat.objective.predictor import LinearPredictor, in_double
@@ -215,8 +215,8 @@ class HuberWithScale:
             image += ridge * v[:-1] + across * v[-1]
             return np.append(image, float(across @ v[:-1]) + corner * v[-1])
 
-        squares = X.copy()
-        squares.data = X.data * X.data
+        squares: SparseMatrix = X.copy()
+        squares.data = squares.data * squares.data
         diagonal = factor * predictor.pullback(squares, pull) + ridge
         return product, np.append(diagonal, corner)
 

@@ -61,7 +61,7 @@ class RowSpace:
         basis = counts if len(counts) < d else _distinct(source.X, counts, d)
         if basis is None or not len(basis):
             return cls(source, predictor)
-        rows = source.X.toarray() if source.is_sparse else source.X
+        rows = source.dense_X
         rows = np.asarray(rows, dtype=np.float64)
         n = len(basis)
         columns = (rows if n == len(rows) else rows[basis]).T

@@ -27,7 +27,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.losses.residual.redescending import Tukey
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.optimizers.smooth.newton import newton_direction

@@ -190,10 +190,10 @@ def _in_python(
     average_from: int,
 ) -> float:
     """The same steps for any loss with a gradient, and for one score per class."""
-    total, coef, dense = 0.0, walk.coef, isinstance(X, np.ndarray)
+    total, coef = 0.0, walk.coef
     at: Any
     for number, (row, rate) in enumerate(zip(order, rates, strict=True), start=1):
-        if dense:
+        if isinstance(X, np.ndarray):
             at, x = slice(None), X[row].astype(np.float64, copy=False)
         else:
             entries = slice(X.indptr[row], X.indptr[row + 1])
@@ -216,7 +216,7 @@ def _in_python(
             walk.intercept = walk.intercept - rate * steps.level
         if steps.l1:
             walk.charged += rate * steps.l1
-            _pay(walk, np.flatnonzero(x) if dense else at[x != 0])
+            _pay(walk, np.flatnonzero(x) if isinstance(X, np.ndarray) else at[x != 0])
         if walk.averages and number >= average_from:
             walk.coef_sum += coef
             walk.intercept_sum = walk.intercept_sum + walk.intercept

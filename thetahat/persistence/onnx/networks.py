@@ -9,7 +9,6 @@ import numpy as np
 from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.activations.base import Activation
 from thetahat.mathematics.activations.relu import LeakyReLU
-from thetahat.mathematics.losses.per_output import PerOutput
 from thetahat.models.neural.mlp_classifier import MLPClassifier
 from thetahat.models.neural.mlp_regressor import MLPRegressor
 from thetahat.objective.network.dense import Dense
@@ -60,10 +59,9 @@ def _outputs(model: Any, graph: Graph) -> str:
 
 def network_regression(model: MLPRegressor, graph: Graph) -> Outputs:
     """`MLPRegressor`: the mean of the loss of the outputs."""
-    z, loss = _outputs(model, graph), model.loss_function_
     several = model._several_outputs()
-    each = loss.each if isinstance(loss, PerOutput) else loss
-    z = mean(graph, z, each, type(model).__name__)
+    each = model.loss_function_.one_output()
+    z = mean(graph, _outputs(model, graph), each, type(model).__name__)
     return numbers(graph, z if several else graph.flat(z), model.n_outputs_ if several else None)
 
 

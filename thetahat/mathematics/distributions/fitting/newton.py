@@ -26,7 +26,7 @@ from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.fitting.result import DistributionFit
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Solution
 

@@ -37,6 +37,7 @@ class CrammerSinger(Subdifferentiable):
     targets = Targets.CLASSES
     link = Link.IDENTITY
     columns = "per class"
+    class_dual = True
 
     def value(self, y: Array, z: Array) -> Array:
         xp, _, shortfall = shortfalls(y, z)

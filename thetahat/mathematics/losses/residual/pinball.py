@@ -37,6 +37,7 @@ class Absolute(Reweightable, PiecewiseLinear, BoxDual):
     name = "absolute"
     aliases = ("absolute_error", "least_absolute_deviations", "mae")
     compiled_as = Compiled(7)
+    zero_on_a_range = False
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)
@@ -93,6 +94,7 @@ class Quantile(PiecewiseLinear, BoxDual):
 
     name = "quantile"
     aliases = ("pinball",)
+    zero_on_a_range = False
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)

@@ -33,6 +33,7 @@ class Squared(Curved, Reweightable):
 
     name = "squared"
     aliases = ("squared_error", "least_squares", "mse")
+    quadratic = True
     family = NORMAL
     compiled_as = Compiled(5)
     steady_curvature = True

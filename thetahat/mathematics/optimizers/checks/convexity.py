@@ -22,7 +22,7 @@ from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff import value_and_gradient
 from thetahat.mathematics.optimizers.checks.derivatives import Check
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.loop import run
 from thetahat.mathematics.optimizers.smooth.gradient_descent import GradientDescent
 
 
@@ -208,7 +208,7 @@ def find_minima(f: Callable[[Array], Any], starts: Array, *, tolerance: float = 
     ([-1.301, 1.131], [2, 2])
     """
     problem = SimpleNamespace(value_and_gradient=value_and_gradient(f))
-    ends = [minimise(problem, GradientDescent(), start) for start in _points(starts, at_least=1)]
+    ends = [run(problem, GradientDescent(), start) for start in _points(starts, at_least=1)]
     groups: list[list[Any]] = []
     for end in sorted(ends, key=lambda end: end.value):
         for group in groups:

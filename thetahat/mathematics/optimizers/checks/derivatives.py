@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError, ThetahatError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.checks.finite_differences import (
@@ -226,7 +227,7 @@ def check_taylor(
     steps = 0.5 ** np.arange(1, 16) / np.linalg.norm(v)
     values = np.array([float(f(x + t * v)) for t in steps])
     remainder = abs(values - base - steps * slope - 0.5 * steps**2 * bend)
-    seen = remainder > 1e3 * np.finfo(np.float64).eps * np.maximum(abs(values), abs(base))
+    seen = remainder > 1e3 * EPSILON * np.maximum(abs(values), abs(base))
     # The smallest steps with a remainder above rounding; if there is none, any order is possible.
     logs = np.log2(steps[seen])[-5:], np.log2(remainder[seen])[-5:]
     order = float(np.polyfit(*logs, 1)[0]) if len(logs[0]) > 2 else np.inf

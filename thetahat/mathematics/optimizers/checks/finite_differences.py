@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 
 FIRST_STEP = 0.05
@@ -109,7 +110,7 @@ def _partial(f: Callable[[Array], Array], x: Array, here: Array, index: Any) -> 
         left[index] -= step
         width = right[index] - left[index]
         high, low = (np.asarray(f(point), dtype=np.float64) for point in (right, left))
-        rounding = np.finfo(np.float64).eps * np.maximum(abs(high), abs(low)) / width
+        rounding = EPSILON * np.maximum(abs(high), abs(low)) / width
         row = [(high - low) / width]
         for m, previous in enumerate(above, start=1):
             power = SHRINK ** (2 * m)

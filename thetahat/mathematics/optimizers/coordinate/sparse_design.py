@@ -6,7 +6,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import parallel_for
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, SparseMatrix
 from thetahat.mathematics.optimizers.coordinate.column_designs import Design, ResidualState
 from thetahat.mathematics.optimizers.coordinate.column_slopes import COLUMNS_PER_BLOCK
 from thetahat.mathematics.optimizers.coordinate.gram_descent import (
@@ -31,7 +31,7 @@ class SparseDesign(Design):
         As for `DenseDesign`: centred target, column means and root weights.
     """
 
-    def __init__(self, X: Matrix, y: Array, mean: Array, root: Array) -> None:
+    def __init__(self, X: SparseMatrix, y: Array, mean: Array, root: Array) -> None:
         self.X, self.mean, self.total = X, mean, float(np.sum(root * root))
         self.column_length = X.shape[0]
         squared = X.data.astype(np.float64) ** 2

@@ -15,7 +15,7 @@ from thetahat.mathematics.optimizers.coordinate.coordinate_descent import (
     CoordinateDescent,
     SeparableQuadratic,
 )
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.loop import run
 from thetahat.mathematics.optimizers.programs.constrained import bound, constraints
 from thetahat.mathematics.optimizers.programs.linear_program import Program, linear_program
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -84,7 +84,7 @@ def box_quadratic_program(
     leads = np.where(c > 0, low, np.where(c < 0, high, 0.0))
     start = np.clip(np.where(flat, leads, 0.0), low, high)
     problem = SeparableQuadratic(Q, -c, lower=low, upper=high)
-    found = minimise(problem, CoordinateDescent(), start, tolerance=tolerance, max_steps=max_steps)
+    found = run(problem, CoordinateDescent(), start, tolerance=tolerance, max_steps=max_steps)
     x = found.theta
     slope = np.sum(Q * x, axis=1) + c
     pushes = np.concatenate([np.where(x <= low, slope, 0.0), np.where(x >= high, -slope, 0.0)])

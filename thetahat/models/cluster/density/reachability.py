@@ -15,7 +15,7 @@ from thetahat.data.validation import is_sparse
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 from thetahat.mathematics.distances.base import Termwise
 from thetahat.models.cluster.hierarchy.dissimilarities import triangle_of
 from thetahat.models.cluster.hierarchy.merging import numbered
@@ -101,7 +101,9 @@ def _reduced_pairs(A: Array, B: Array, order: float | None) -> Array:
     return (parts[0] + parts[1]) + (parts[2] + parts[3])
 
 
-def _tree_of_graph(graph: Matrix, k: int, alpha: float, who: str) -> tuple[Array, Array, Array]:
+def _tree_of_graph(
+    graph: SparseMatrix, k: int, alpha: float, who: str
+) -> tuple[Array, Array, Array]:
     """The shortest tree along the stored distances of a sparse matrix."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import minimum_spanning_tree

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 LARGEST = 1e140
 """Entries beyond it, or all below its inverse, overflow or vanish in sums of squares."""
@@ -106,7 +106,7 @@ class Entries:
             )
 
 
-def require_known_once(X: Any, found: Matrix, who: str) -> None:
+def require_known_once(X: Any, found: SparseMatrix, who: str) -> None:
     """Raise an error for sparse matrices that do not store every known entry exactly once.
 
     SciPy would add up duplicates, and fills the blocks and diagonals of some formats with zeros.

@@ -13,7 +13,8 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.lowrank.decompositions import with_fixed_signs
-from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.decomposition.completion.alternating import Ratings, Sweeps
 from thetahat.models.decomposition.completion.entries import Entries

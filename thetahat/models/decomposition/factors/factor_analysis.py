@@ -22,7 +22,7 @@ from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.lowrank.decompositions import with_fixed_signs
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.decomposition.factors.noise_profile import (
     LEAST_NOISE,
     SMALL,

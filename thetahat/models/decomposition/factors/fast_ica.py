@@ -19,7 +19,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import child_generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.decomposition.factors.fixed_point import (
     Contrast,

@@ -15,7 +15,8 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.decomposition.factors.nonnegative_model import NonnegativeModel
 from thetahat.models.decomposition.factors.nonnegative_problem import NonnegativeFactors
 from thetahat.models.decomposition.factors.nonnegative_start import given_start

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.decomposition.factors.nonnegative_problem import (
     NonnegativeFactors,
@@ -14,7 +15,7 @@ from thetahat.models.decomposition.factors.nonnegative_problem import (
 )
 from thetahat.models.decomposition.factors.nonnegative_steps import exponent, multiplied
 
-TINY = np.finfo(np.float64).eps
+TINY = EPSILON
 """Smaller entries are set to 0 for β ≤ 1, whose updates divide by products of both factors."""
 
 

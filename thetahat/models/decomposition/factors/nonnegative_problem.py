@@ -25,7 +25,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.source import Block
 from thetahat.foundation.threads import one_blas_thread, parallel_for
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 FLOOR = 1e-12
 """Lower bound of the entries of WH that are divided by."""
@@ -74,7 +74,7 @@ class Side:
     @cached_property
     def entries(self) -> int:
         """Number of entries that are stored."""
-        return int(self.X.nnz) if self.is_sparse else int(self.X.size)
+        return int(self.X.size) if isinstance(self.X, np.ndarray) else int(self.X.nnz)
 
     @cached_property
     def pieces(self) -> dict[int, list[tuple[slice, Matrix]]]:
@@ -243,7 +243,13 @@ def _dense_piece(
 
 
 def _sparse_piece(
-    X: Matrix, W: Array, Ht: Array, beta: float, valued: bool, numerator: Array, into: Array | None
+    X: SparseMatrix,
+    W: Array,
+    Ht: Array,
+    beta: float,
+    valued: bool,
+    numerator: Array,
+    into: Array | None,
 ) -> float:
     value = _native.sparse_divergence(
         X.data, X.indices, X.indptr, W, Ht, beta, FLOOR, valued, numerator

@@ -18,7 +18,7 @@ from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 NONE, NO_ROWS = np.empty(0), np.empty((0, 0))
 SHARED_FROM = 100_000
@@ -134,14 +134,14 @@ class Topics:
         _native.dirichlet_weights(self.words, self.words.sum(axis=0), threads, weights, shift)
         return weights, shift
 
-    def _threads(self, counts: Matrix) -> int:
+    def _threads(self, counts: SparseMatrix) -> int:
         return n_threads() if counts.nnz * self.words.shape[1] >= SHARED_FROM else 1
 
     def shares(self, counts: Matrix, how: Inference) -> Array:
         """γ of each document. Cost: O(nnz·k) per step."""
         return self._infer(counts, how, NO_ROWS, NONE, NONE)
 
-    def expected_counts(self, counts: Matrix, how: Inference) -> Array:
+    def expected_counts(self, counts: SparseMatrix, how: Inference) -> Array:
         """Σ_d c_dw φ_dwk for every word and topic. Cost: O(nnz·k) per step."""
         theta, ratio = np.empty((counts.shape[0], self.words.shape[1])), np.empty(counts.nnz)
         self._infer(counts, how, theta, ratio, NONE)
@@ -168,7 +168,7 @@ class Topics:
         return dirichlet_divergence(np.ascontiguousarray(self.words.T), prior)
 
     def _infer(
-        self, counts: Matrix, how: Inference, theta: Array, ratio: Array, values: Array
+        self, counts: SparseMatrix, how: Inference, theta: Array, ratio: Array, values: Array
     ) -> Array:
         gamma = np.empty((counts.shape[0], self.words.shape[1]))
         _native.topic_shares(

@@ -16,6 +16,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.models.decomposition.principal.spectrum import (
     Spectrum,
@@ -25,7 +26,6 @@ from thetahat.models.decomposition.principal.spectrum import (
 
 ACCURATE = 1e-3
 """Singular values down to this share of the largest one keep ten digits in a covariance."""
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)

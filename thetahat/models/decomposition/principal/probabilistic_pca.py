@@ -21,7 +21,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.lowrank.decompositions import with_fixed_signs
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.decomposition.principal.gaussian_view import GaussianSubspace
 from thetahat.models.decomposition.principal.observed_entries import (
     LEAST_NOISE,

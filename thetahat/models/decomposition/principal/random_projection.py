@@ -25,7 +25,7 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import child_generator
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, SparseMatrix
 from thetahat.models.decomposition.principal.projection import Projection
 
 
@@ -282,5 +282,5 @@ class SparseRandomProjection(RandomProjection):
             return super().transform(X)
         source = self._open_again(X)
         assert isinstance(source, InMemory)
-        found = source.X @ self.components_.T
+        found: SparseMatrix = source.X @ self.components_.T
         return found.tocsr().astype(source.dtype) if issparse(found) else found

@@ -51,7 +51,7 @@ class ScatterOperator:
                 if centred:
                     parts[number] -= mean * image.sum()
 
-            parallel_for(work, range(len(blocks)), 2.0 * source.X.nnz)
+            parallel_for(work, range(len(blocks)), 2.0 * source.sparse_X.nnz)
             total = reduce(np.add, parts)
             return total if self.scale is None else total / self.scale
 

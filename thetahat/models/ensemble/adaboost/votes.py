@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.rounds import Judgement
 
@@ -53,7 +54,7 @@ class Votes:
     def _vote(self, error: float) -> float:
         if self.fixed_vote is not None:
             return self.fixed_vote
-        error = min(max(error, np.finfo(float).eps), 1.0 - np.finfo(float).eps)
+        error = min(max(error, EPSILON), 1.0 - EPSILON)
         odds = np.log((1.0 - error) / error)
         if self.chance < 0.5:
             odds += np.log((1.0 - self.chance) / self.chance)

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge
@@ -25,7 +26,7 @@ from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge
 EXACT, FITTED, BIC, CROSS_VALIDATED = "exact", "exact at fitted hyperparameters", "bic", "cv"
 """Kinds of evidence, from the most to the least exact."""
 
-LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
+LEAST_PROBABILITY = EPSILON
 """Lower bound on predicted probabilities, so that one row cannot decide the comparison."""
 
 

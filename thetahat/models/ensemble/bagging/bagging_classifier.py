@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.data.source import weights_of
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
@@ -194,6 +195,6 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
     ) -> None:
         self.oob_decision_function_, rows = answers.mean(type(self).__name__)
         found = self.oob_decision_function_[rows].argmax(axis=1)
-        share = np.ones(len(rows)) if weight is None else weight[rows]
+        share = weights_of(weight, rows)
         self._left_out = OutOfBagErrors((found != y[rows]).astype(np.float64), share, labels=True)
         self.oob_score_ = 1.0 - self._left_out.error(0.95).error

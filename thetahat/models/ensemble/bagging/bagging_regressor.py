@@ -9,6 +9,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
+from thetahat.data.source import weights_of
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import ParameterError
@@ -140,6 +141,6 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
     ) -> None:
         self.oob_prediction_, rows = answers.mean(type(self).__name__)
         found, truth = self.oob_prediction_[rows], y[rows]
-        share = np.ones(len(rows)) if weight is None else weight[rows]
+        share = weights_of(weight, rows)
         self.oob_score_ = float(r2_score(truth, found, sample_weight=share))
         self._left_out = OutOfBagErrors(truth - found, share, labels=False)

@@ -23,7 +23,6 @@ from thetahat.data.row_pieces import BinnedRows, StreamedRows
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Subdifferentiable
-from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_ROWS, Leaves
 from thetahat.models.ensemble.gradient_boosting.leaf_values import takes_newton_steps
 from thetahat.models.ensemble.gradient_boosting.members import Member, together
@@ -226,7 +225,7 @@ class Boosting:
 
 def has_unit_curvature(loss: Subdifferentiable, leaf_update: str) -> bool:
     """Whether trees are fitted to the slopes by plain least squares."""
-    return isinstance(loss, Squared) or not takes_newton_steps(loss, leaf_update)
+    return loss.quadratic or not takes_newton_steps(loss, leaf_update)
 
 
 def derivatives(

@@ -20,10 +20,11 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.linear.bayesian.credible_intervals import Credible
 from thetahat.models.linear.bayesian.last_step import with_last_step
 from thetahat.objective.least_squares.relevance_evidence import (
@@ -151,7 +152,7 @@ class ARDRegression(Credible, WatchedSolver, OneTargetRegressor):
             return {**self._shaped(stacked, source), "alpha_": theta[0], "lambda_": theta[1:]}
 
         start = np.ones(d + 1)
-        start[0] = 1.0 / (variance + np.finfo(float).eps)
+        start[0] = 1.0 / (variance + EPSILON)
         with self._watching(self.max_iter, attributes, X, y) as watch, one_blas_thread():
             self.solution_ = minimise(
                 evidence,

@@ -16,9 +16,10 @@ from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, more_than, none, whole
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.linear.bayesian.credible_intervals import Credible
 from thetahat.models.linear.bayesian.last_step import with_last_step
 from thetahat.objective.least_squares.ridge_evidence import (
@@ -180,7 +181,7 @@ class BayesianRidge(Credible, WatchedSolver, OneTargetRegressor):
         return path, float(about.covariance()[d, d])
 
     def _start(self, variance: float) -> Array:
-        alpha = 1.0 / (variance + np.finfo(float).eps)
+        alpha = 1.0 / (variance + EPSILON)
         return np.array(
             [
                 alpha if self.alpha_init is None else self.alpha_init,

@@ -15,6 +15,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import at_least, boolean, one_of, whole
 from thetahat.estimator.watching import with_callbacks
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Deviance
@@ -189,7 +190,7 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
 
         value, saturated, mean = rows.reduce(summarise).means()
         null = float(loss.value(mean, loss.best_constant(mean)))
-        if not null - saturated > np.finfo(float).eps * max(self._slope_unit(mean), 1e-100):
+        if not null - saturated > EPSILON * max(self._slope_unit(mean), 1e-100):
             return float("nan")
         return float(1.0 - (value - saturated) / (null - saturated))
 

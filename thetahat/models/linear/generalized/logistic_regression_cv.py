@@ -23,7 +23,7 @@ from thetahat.foundation.config import config, settings
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.linear.generalized.class_scorer import class_scorer
 from thetahat.models.linear.generalized.fold_path import FoldPath, accuracies, fitted_models

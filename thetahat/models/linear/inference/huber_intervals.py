@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.source import Source
+from thetahat.data.source import Source, weights_of
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -91,7 +91,7 @@ class HuberEvidence:
                 "rows, reduce level, or use kind='confidence'."
             )
         order = np.argsort(self.sizes, kind="stable")
-        weights = np.ones(len(order)) if self.size_weights is None else self.size_weights[order]
+        weights = weights_of(self.size_weights, order)
         ends = np.cumsum(weights)
         place = int(np.searchsorted(ends, rank * ends[-1] * (1.0 - 1e-12)))
         return float(self.sizes[order[place]]) * self.weight / self.freedom

@@ -120,7 +120,7 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
                 "matrix as noise. Include the weights in the covariance matrix."
             )
         L = _cholesky(S)
-        X = source.X.toarray() if source.is_sparse else source.X
+        X = source.dense_X
         assert source.y is not None
         y = source.y if source.n_outputs else source.y[:, None]
         ones, white_X, white_y = (_solve_lower(L, part) for part in (np.ones((len(L), 1)), X, y))

@@ -17,7 +17,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import AugmentedLagrangian
 from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import DualCoordinateDescent
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.programs.linear_program import linear_program
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2

@@ -31,7 +31,7 @@ from thetahat.mathematics.losses.margin import Hinge, SquaredHinge
 from thetahat.mathematics.losses.multiclass.crammer_singer import CrammerSinger
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import AugmentedLagrangian
 from thetahat.mathematics.optimizers.joined import joined
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.linear.margin.cost_and_bias import (

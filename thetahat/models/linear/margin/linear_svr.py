@@ -19,7 +19,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
 from thetahat.mathematics.losses.targets import check_source_targets
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.linear.margin.cost_and_bias import (
     CostAndBias,
     coefficients,

@@ -21,7 +21,8 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.pinball import Absolute
-from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Outcome, Solution

@@ -17,7 +17,7 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.residual.pinball import Quantile
 from thetahat.mathematics.optimizers.joined import worst
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
 from thetahat.mathematics.penalties.norms import L1
 from thetahat.objective.empirical_risk import EmpiricalRisk

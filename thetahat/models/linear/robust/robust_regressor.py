@@ -23,13 +23,14 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Curved, Loss, Reweightable, Targets
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.objective.choose import method_for
@@ -324,7 +325,7 @@ def _weight(loss: Loss, units: Array) -> Array:
     zero = np.zeros_like(units)
     if isinstance(loss, Reweightable):
         return loss.irls_weight(zero, units)
-    tiny = np.sqrt(np.finfo(np.float64).eps)
+    tiny = np.sqrt(EPSILON)
     at = np.where(abs(units) < tiny, tiny, units)
     weight = loss.gradient(zero, at) / at  # type: ignore[attr-defined]
     if isinstance(loss, Curved):

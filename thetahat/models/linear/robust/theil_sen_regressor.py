@@ -19,7 +19,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.objective.robust.row_subsets import all_subsets, planes_through, random_subsets
 from thetahat.objective.robust.spatial_median import Distances, ReweightedMeans
 

@@ -24,6 +24,7 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.best_subsets import BestSubsets, n_subsets
@@ -217,7 +218,7 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
             return found.rss + float(self.tau or 0.0) * size
         n = about.weight
         # The logarithm of a perfect fit is −∞; rounding leaves a residual of about this size.
-        floor = max(float(np.finfo(np.float64).eps) ** 1.5 * float(found.rss[0]), 1e-300)
+        floor = max(EPSILON**1.5 * float(found.rss[0]), 1e-300)
         price = 2.0 if self.criterion_ == "aic" else np.log(n)
         return n * np.log(np.maximum(found.rss, floor) / n) + price * size
 

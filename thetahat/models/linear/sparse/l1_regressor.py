@@ -22,7 +22,8 @@ from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
 from thetahat.mathematics.optimizers.joined import worst
-from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.residuals.direct_least_squares import DirectLeastSquares
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.penalties.box import NonNegative

@@ -22,11 +22,12 @@ from thetahat.foundation.arguments import numbers
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.square import as_gram
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.linear.sparse.l1_regressor import gram_choice
-from thetahat.models.linear.sparse.least_angle import EPSILON, print_path
+from thetahat.models.linear.sparse.least_angle import print_path
 from thetahat.objective.lasso.least_angle import (
     LeastAngleProblem,
     PathRules,

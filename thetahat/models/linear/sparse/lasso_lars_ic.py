@@ -12,7 +12,7 @@ from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import boolean, more_than, none, one_of, whole
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.precision import ROUNDING
+from thetahat.foundation.precision import EPSILON, ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.models.linear.sparse.least_angle import PATH_RANGES, PathRegressor, ended_as_asked
@@ -107,7 +107,7 @@ class LassoLarsIC(PathRegressor):
         path = problem.path(rules)
         self.noise_variance_ = self._noise(problem, rules, source)
         factor = 2.0 if self.criterion == "aic" else float(np.log(problem.total))
-        used = (np.abs(path.coefs) > np.finfo(np.float64).eps).sum(axis=1)
+        used = (np.abs(path.coefs) > EPSILON).sum(axis=1)
         self.criterion_ = (
             problem.total * np.log(2 * np.pi * self.noise_variance_)
             + _residual_squares(problem, source, path.coefs) / self.noise_variance_

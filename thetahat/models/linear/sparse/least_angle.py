@@ -15,6 +15,7 @@ from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, check_value, none
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.joined import joined
@@ -27,7 +28,6 @@ from thetahat.objective.lasso.least_angle import (
     least_angle_problem,
 )
 
-EPSILON = float(np.finfo(np.float64).eps)
 PATH_RANGES = {
     "fit_intercept": boolean,
     "precompute": gram_choice | none,

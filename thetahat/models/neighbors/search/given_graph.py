@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, SparseMatrix
 from thetahat.models.neighbors.search.found import Nearest, Room, Within
 
 
-def require_graph(graph: Matrix, who: str) -> None:
+def require_graph(graph: SparseMatrix, who: str) -> None:
     """Refuse negative distances."""
     if graph.nnz and graph.data.min() < 0:
         at = int(np.argmax(graph.data < 0))
@@ -23,7 +23,7 @@ def require_graph(graph: Matrix, who: str) -> None:
         )
 
 
-def nearest_in_graph(graph: Matrix, k: int) -> Nearest:
+def nearest_in_graph(graph: SparseMatrix, k: int) -> Nearest:
     """The k smallest entries of every row; of two equal ones the smaller column comes first."""
     counts = np.diff(graph.indptr)
     if counts.size and counts.min() < k:
@@ -38,7 +38,7 @@ def nearest_in_graph(graph: Matrix, k: int) -> Nearest:
     return Nearest(graph.data[at].astype(np.float64), graph.indices[at].astype(np.int64))
 
 
-def within_in_graph(graph: Matrix, radii: Array, by_distance: bool, room: Room) -> Within:
+def within_in_graph(graph: SparseMatrix, radii: Array, by_distance: bool, room: Room) -> Within:
     """All entries of every row up to its radius, by column or by distance."""
     rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
     order = _by_distance(graph, rows) if by_distance else np.lexsort((graph.indices, rows))
@@ -51,7 +51,7 @@ def within_in_graph(graph: Matrix, radii: Array, by_distance: bool, room: Room) 
     )
 
 
-def _by_distance(graph: Matrix, rows: Array) -> Array:
+def _by_distance(graph: SparseMatrix, rows: Array) -> Array:
     """The order of the entries by (row, distance, column)."""
     if len(rows) < 2:
         return np.arange(len(rows))

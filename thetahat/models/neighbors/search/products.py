@@ -15,7 +15,7 @@ from thetahat import _native
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import n_threads, parallel_for
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 from thetahat.models.neighbors.search.found import Nearest, Room, Within
 
 QUERIES, ROWS = 256, 2048
@@ -103,7 +103,7 @@ class SparseProducts:
     0], else the squared Euclidean one.
     """
 
-    def __init__(self, rows: Matrix, absolute: bool) -> None:
+    def __init__(self, rows: SparseMatrix, absolute: bool) -> None:
         self.absolute = absolute
         self.n_rows = int(rows.shape[0])
         self.slack = _slack(int(np.diff(rows.indptr).max(initial=0)), rows.dtype)
@@ -182,7 +182,7 @@ def _lengths(rows: Matrix, slack: float, absolute: bool = False) -> Array:
         return np.asarray((1 - slack) * sums)
 
 
-def _with_short_indices(rows: Matrix) -> tuple[Array, Array, Array]:
+def _with_short_indices(rows: SparseMatrix) -> tuple[Array, Array, Array]:
     """The arrays of a CSR array, with 32-bit indices."""
     if rows.nnz >= 2**31 or max(rows.shape) >= 2**31:
         raise DataError(

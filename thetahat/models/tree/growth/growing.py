@@ -13,7 +13,7 @@ from thetahat.data.bins import entries_by_column
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.memory import require_memory, shortage_explained
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 from thetahat.models.tree.structure import Tree
 
 BYTES_PER_CELL = 24
@@ -45,7 +45,7 @@ def sorted_columns(
         return _native.sorted_columns(X, kinds, ordered, n_threads(), copy_values or not ordered)
 
 
-def _sparse_need(X: Matrix) -> tuple[int, str, str]:
+def _sparse_need(X: SparseMatrix) -> tuple[int, str, str]:
     """Entries with their codes and values, three times; the words for them."""
     return (
         3 * BYTES_PER_CELL * X.nnz + 64 * X.shape[1],

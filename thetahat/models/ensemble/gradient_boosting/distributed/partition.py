@@ -17,6 +17,7 @@ from thetahat.data.bins import Bins
 from thetahat.data.distributed.partition import unpacked
 from thetahat.data.in_memory import InMemory
 from thetahat.data.row_pieces import BinnedRows
+from thetahat.data.source import weights_of
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_NUMBERS
 from thetahat.models.ensemble.gradient_boosting.members import together
@@ -234,7 +235,7 @@ def divided(
 def _facts(coded: CodedPart, slopes: Slopes, column: int, rows: Array) -> Array:
     slope, curvature = slopes.of(column)
     g, h = slope[rows], curvature[rows] if curvature.size else np.ones(len(rows))
-    w = np.ones(len(rows)) if coded.fitted.weight is None else coded.fitted.weight[rows]
+    w = weights_of(coded.fitted.weight, rows)
     with np.errstate(over="ignore", invalid="ignore"):  # found by its result
         pull = w * g
         sums = pull.sum(), (w * h).sum(), w.sum(), (pull * g).sum(), (w * w).sum()
