@@ -108,6 +108,32 @@ def run(script, *arguments, limit=600):
     return found.stdout
 
 
+FORK_WHILE_FITTING = (
+    COMMON
+    + """
+import threading
+x = random.standard_normal((4000, 3))
+failed = 0
+for name in sys.argv[1:]:
+    example_of(name).fit(x, targets(example_of(name), x))  # Python locks modules that it imports
+    stop = threading.Event()
+    def fits():
+        while not stop.is_set():
+            example_of(name).fit(x, targets(example_of(name), x))
+    worker = threading.Thread(target=fits)
+    worker.start()
+    child = lambda: example_of(name).fit(x[:50], targets(example_of(name), x[:50]))
+    ends = [outcome_of_child(child, seconds=20) for _ in range(6)]
+    stop.set()
+    worker.join()
+    if any(ends):
+        print(name, ends, flush=True)
+        failed += 1
+sys.exit(failed)
+"""
+)
+
+
 needs_fork = pytest.mark.skipif(
     sys.platform != "linux", reason="needs the forks and limits of Linux"
 )
@@ -122,6 +148,12 @@ def test_models_on_many_threads_fit_in_a_forked_child():
         "HistGradientBoostingClassifier",
         "LinearRegression",
     )
+
+
+@needs_fork
+def test_a_child_that_is_forked_during_a_fit_can_fit():
+    """It must not inherit a lock that a thread of the parent holds."""
+    run(FORK_WHILE_FITTING, "KNeighborsRegressor", "KernelDensity")
 
 
 @needs_fork

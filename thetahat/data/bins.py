@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +21,7 @@ from thetahat import _native
 from thetahat.data.source import weights_of
 from thetahat.data.summaries.quantiles import QuantileSummary, Weighted, distinct
 from thetahat.data.validation import is_sparse
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.threads import n_threads, ordered_map
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 

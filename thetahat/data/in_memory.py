@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from thetahat.data.memory_map import release_rows
 from thetahat.data.resampling import take_rows
 from thetahat.data.source import Block, S, Source, row_weights, rows_per_block
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.threads import blocks_in_flight, one_blas_thread
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 

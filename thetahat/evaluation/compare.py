@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -31,6 +30,7 @@ from thetahat.evaluation.statistics.ranks import friedman, nemenyi
 from thetahat.evaluation.tuning.nested import NestedTuning
 from thetahat.evaluation.tuning.time_limit import seconds_of
 from thetahat.foundation.arguments import require_level
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import CapabilityError, ParameterError

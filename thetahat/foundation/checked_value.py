@@ -7,6 +7,7 @@ and unpickling, copying and `thetahat.load` all go through the constructor.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -86,7 +87,7 @@ def check_rule(value: Any, holds: bool, rule: str) -> None:
         )
 
 
-def check_sparse_entries(value: Any, state: dict[str, Any]) -> None:
+def check_sparse_entries(value: Any, state: Mapping[str, Any]) -> None:
     """Refuse sparse matrices with indices out of range, which products would follow. O(entries)."""
     for name, each in state.items():
         if hasattr(each, "check_format"):

@@ -8,7 +8,6 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from thetahat.evaluation.findings.table import CheckedTable
 from thetahat.evaluation.folds import folds_of
 from thetahat.evaluation.tuning.nested import NestedTuning
 from thetahat.evaluation.tuning.stack import NAME as NAME_OF_STACK
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.interfaces.afterwards import afterwards
 from thetahat.interfaces.console import Console, color_wanted

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.base import Curved, Loss, PiecewiseLinear, Reweightable, Targets

@@ -24,7 +24,6 @@ from __future__ import annotations
 import math
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cached_property
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -32,6 +31,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from thetahat.data.arrays import is_device_array
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.names import converted, is_scikit_learns

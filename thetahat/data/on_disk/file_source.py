@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import repeat
 from typing import Any
 
@@ -24,8 +23,9 @@ from thetahat.data.on_disk.choice import Choice, require_numbers, schema_of
 from thetahat.data.on_disk.labels import Categories
 from thetahat.data.on_disk.reader import Reader
 from thetahat.data.source import Block, Source, rows_per_block
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.read_ahead import read_ahead
+from thetahat.data.on_disk.read_ahead import read_ahead
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.columns.schema import Kind
 from thetahat.data.columns.variables import sorted_distinct
 from thetahat.data.on_disk.reader import Reader
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -15,6 +14,7 @@ from thetahat.data.columns.variables import Variable
 from thetahat.data.on_disk.delimited import DelimitedReader
 from thetahat.data.on_disk.location import Location
 from thetahat.data.on_disk.reader import NO_LABELS, Encodings, Field, Reader
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source, row_weights
 from thetahat.data.summaries.moments import Frame, dense_rows, provisional_frame, require_squares
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array, SparseMatrix

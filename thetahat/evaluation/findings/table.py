@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from thetahat.data.columns.quantities import Quantities, read_quantities
 from thetahat.data.columns.tables import is_table
 from thetahat.data.columns.variables import Variable, is_missing, variables
 from thetahat.data.validation import is_sparse, require_indices
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array

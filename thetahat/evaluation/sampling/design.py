@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from thetahat.evaluation.folds import Fold, none_twice
 from thetahat.evaluation.sampling.judgement import GapOfShares, NoSpread, Studentised
 from thetahat.evaluation.sampling.row_values import BLOCKS, RowValues, placement_values
 from thetahat.evaluation.statistics.outcome import are_alike
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array
 
 FOR_TRAINING = 0.5

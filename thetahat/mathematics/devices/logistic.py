@@ -9,13 +9,13 @@ host.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
 from thetahat.data.arrays import like, to_host
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.devices.memory import row_blocks

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.extremes import SMALLEST
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import require_dense

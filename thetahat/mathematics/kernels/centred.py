@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import require_symmetric, rows_as_matrix

@@ -90,3 +90,10 @@ def dense(X: Matrix) -> Array:
     _require_indices(X)
     rows: Any = X
     return rows if is_array_api_obj(X) else rows.toarray()
+
+
+def _require_indices(*matrices: Matrix) -> None:
+    """Refuse sparse rows whose indices SciPy would follow out of the matrix."""
+    for X in matrices:
+        if is_sparse(X):
+            require_indices(X, "kernel")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.models.cluster.nearest import Centres, Frame, contiguous, find_nearest

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import inf
 
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array
 from thetahat.models.density.gaussian_cells import GaussianCells, log_sum
 from thetahat.models.density.growing import CellDensity

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import isfinite
 from typing import Any, cast
 
@@ -14,6 +13,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.synthetic import synthetic_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier, class_shares
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.density.kernel_density.kernel_density import KernelDensity

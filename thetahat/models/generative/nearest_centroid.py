@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from thetahat.data.summaries.class_moments import ClassMoments, codes_of
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.estimator.parameters import Range, more_than, none, one_of
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.products import product

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_moments import ClassMoments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, fraction, none, one_of
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, IllConditionedWarning
 from thetahat.foundation.products import product

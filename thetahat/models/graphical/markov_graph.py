@@ -6,13 +6,13 @@ q_ij = 0  ⇔  x_i ⟂ x_j, given all other columns;  x_A ⟂ x_B | x_C if C sep
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.parameters import at_least, check_value
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.threads import parallel_for
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State

@@ -14,10 +14,10 @@ are added in a fixed order: the bits do not depend on the number of threads.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array
 

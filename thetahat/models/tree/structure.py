@@ -7,13 +7,13 @@ to each other, so that the right child of a node is its left child + 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from thetahat import _native
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.packed import PackedTrees

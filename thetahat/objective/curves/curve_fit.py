@@ -7,11 +7,11 @@ methods for least squares minimise F, and with ∂sᵢ/∂rᵢ = wᵢψ(rᵢ)/s�
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Targets

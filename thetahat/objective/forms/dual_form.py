@@ -11,13 +11,13 @@ constraint Σ sᵢ mᵢ = 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox

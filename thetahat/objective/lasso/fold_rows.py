@@ -7,7 +7,7 @@ rows; those it learns from are the merged moments of the others.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.row_subset import some_rows
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import Moments, moments, provisional_frame, summarise_moments
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.objective.lasso.l1_least_squares import WIDEST_GRAM

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.arrays import namespace
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array, Matrix
 from thetahat.objective.network.chain import Chain
 from thetahat.objective.network.layer import Layer

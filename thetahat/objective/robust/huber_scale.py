@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array, SparseMatrix

@@ -6,12 +6,12 @@ p(x) = (2π)^{−d/2} det(Σ)^{−1/2} exp(−½ (x − μ)ᵀΣ⁻¹(x − μ))
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.validation import as_source
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning, ParameterError
 from thetahat.foundation.randomness import RandomState, generator

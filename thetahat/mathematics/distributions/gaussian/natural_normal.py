@@ -6,12 +6,12 @@ p(x) = exp(−½ xᵀQx + bᵀx) / C,    Q = Σ⁻¹,    b = Σ⁻¹μ,    log C
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.validation import as_source
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.centred_intercept import CentredIntercept
 

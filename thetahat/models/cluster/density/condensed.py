@@ -8,10 +8,10 @@ smaller branches leave their cluster at the λ of the merge. The stability of a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 

@@ -17,13 +17,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.source import Block
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.threads import one_blas_thread, parallel_for
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 

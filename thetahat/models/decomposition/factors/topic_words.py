@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 

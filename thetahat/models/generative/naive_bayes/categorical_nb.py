@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from thetahat.data.summaries.class_categories import (
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, none, whole
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix

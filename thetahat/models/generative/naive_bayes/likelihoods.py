@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.checked_value import CheckedValue, check_arrays
 from thetahat.foundation.types import Array
 from thetahat.mathematics.smoothing.base import SmoothingKernel

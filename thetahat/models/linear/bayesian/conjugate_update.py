@@ -17,10 +17,10 @@ so the formula is accurate for every σ; with r rows or fewer, RSS is 0 and is n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.precision import EPSILON, ROUNDING
 from thetahat.foundation.threads import one_blas_thread

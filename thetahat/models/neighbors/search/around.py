@@ -7,12 +7,12 @@ A = Σ_i g_i φ_i φ_iᵀ and B = Σ_i g_i φ_i v_iᵀ with g_i = w_i·K(d(x, x_
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations_with_replacement
 
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.threads import n_threads, parallel_for
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances import Minkowski

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import inf, log2
 from typing import Any
 
@@ -24,6 +23,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.validation import is_sparse
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.checked_value import CheckedValue
 from thetahat.foundation.errors import MemoryBudgetError
 from thetahat.foundation.memory import memory_for, require_memory

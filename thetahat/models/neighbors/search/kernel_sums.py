@@ -9,13 +9,13 @@ of the Euclidean distance, and the result is a density up to a factor.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf, lgamma, log, pi
 from typing import Any
 
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import n_threads

@@ -6,7 +6,7 @@ import pytest
 
 import thetahat as th
 from thetahat.foundation.config import settings
-from thetahat.foundation.read_ahead import AHEAD, read_ahead
+from thetahat.data.on_disk.read_ahead import AHEAD, read_ahead
 
 
 def readers():
