@@ -5,8 +5,8 @@ import threading
 import pytest
 
 import thetahat as th
-from thetahat.foundation.config import settings
 from thetahat.data.on_disk.read_ahead import AHEAD, read_ahead
+from thetahat.foundation.config import settings
 
 
 def readers():

@@ -21,11 +21,11 @@ from thetahat.data.magnitudes import require_target_size, require_weight_size
 from thetahat.data.on_disk.beside import Beside
 from thetahat.data.on_disk.choice import Choice, require_numbers, schema_of
 from thetahat.data.on_disk.labels import Categories
+from thetahat.data.on_disk.read_ahead import read_ahead
 from thetahat.data.on_disk.reader import Reader
 from thetahat.data.source import Block, Source, rows_per_block
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError
-from thetahat.data.on_disk.read_ahead import read_ahead
 
 
 @dataclass(frozen=True, kw_only=True)
