@@ -38,6 +38,8 @@ LARGEST_WHOLE = 2**63 - 1
 """The largest whole number that compiled code takes."""
 MOST_DRAWS = 2**31 - 1
 """Most rows that a parameter may ask to draw, as a count or as a multiple of the rows."""
+MOST_MEMBERS = 10**7
+"""Most members of an ensemble, whose seeds are drawn at once, and most random splits of a node."""
 LARGEST_FACTOR = 1e100
 """Bound of parameters that are multiplied with the data or with each other."""
 

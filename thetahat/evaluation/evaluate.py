@@ -33,7 +33,7 @@ from thetahat.evaluation.metrics import known_as, own_score, scorers_for
 from thetahat.evaluation.sampling.design import are_in_time, units_of_sampling
 from thetahat.evaluation.score_intervals import score_interval
 from thetahat.evaluation.statistics.outcome import Interval
-from thetahat.foundation.arguments import require_level
+from thetahat.foundation.arguments import require_estimator, require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
@@ -254,6 +254,8 @@ def evaluate_all(
     stopped: list[str] | None = None,
 ) -> dict[str, Evaluation]:
     """Evaluate every model on the same folds; `failed`, `fitter`, `stopped` as in `cross_fit`."""
+    for each in models.values():
+        require_estimator(each, "evaluate")
     require_level(level)
     table, y = rows_and_targets(X, y, sample_weight) if isinstance(X, Source) else (X, y)
     y, targets = targets_of(table, y, "evaluate", models=models.values())

@@ -19,6 +19,7 @@ from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.pairs import Pair, judged_pairs
 from thetahat.evaluation.statistics.outcome import standard_deviation
+from thetahat.foundation.arguments import require_estimator
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.drawing import draws
@@ -191,6 +192,7 @@ def search(
     >>> found.best
     {'alpha': 0.01}
     """
+    require_estimator(model, "search")
     check_value(choose, one_of("best", "one_standard_error"), "choose", "search")
     settings = tuple(_settings(grid))
     names = _distinct([_name(setting) for setting in settings])

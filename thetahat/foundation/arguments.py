@@ -58,3 +58,13 @@ def require_level(level: Any, name: str = "level") -> None:
     if not is_number or isinstance(level, bool) or not 0 < level < 1:
         example = ", for example 0.95" if name == "level" else ""
         raise ParameterError(f"{name}={level!r} must lie strictly between 0 and 1{example}.")
+
+
+def require_estimator(model: Any, who: str) -> None:
+    """Require an instance that can be copied and fitted."""
+    if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+        made = f" Make an instance: {model.__name__}()." if isinstance(model, type) else ""
+        raise ParameterError(
+            f"{who}: the model is {shown(model)}, which is not an estimator. Use an instance with "
+            f"fit and get_params, such as th.Ridge().{made}"
+        )

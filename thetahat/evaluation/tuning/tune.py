@@ -18,6 +18,7 @@ from thetahat.evaluation.tuning.search_space import Setting, require_space, sett
 from thetahat.evaluation.tuning.time_limit import seconds_of
 from thetahat.evaluation.tuning.time_plan import Share
 from thetahat.evaluation.tuning.tuned import tuned_fit
+from thetahat.foundation.arguments import require_estimator
 from thetahat.foundation.errors import DataError, ParameterError
 
 
@@ -161,6 +162,7 @@ def tune(
     >>> found.model.n_neighbors == found.chosen.get("n_neighbors", 5)
     True
     """
+    require_estimator(model, "tune")
     seconds = inf if time_limit is None else seconds_of(time_limit)
     if not (isinstance(n_settings, int | np.integer) and n_settings >= 1):
         raise ParameterError(f"tune: n_settings={n_settings!r} must be a whole number ≥ 1.")

@@ -15,6 +15,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import DensityModel, require_sample_count
 from thetahat.estimator.parameters import (
     LARGEST_FACTOR,
+    MOST_MEMBERS,
     Range,
     at_least,
     from_to,
@@ -94,7 +95,7 @@ class CellModel(DensityModel):
         "max_depth": none | whole(0),
         "min_samples_leaf": at_least(0),
         "min_gain": at_least(0),
-        "n_candidates": whole(1),
+        "n_candidates": whole(1, MOST_MEMBERS),
         "prior_weight": from_to(1 / LARGEST_FACTOR, LARGEST_FACTOR),
         "margin": at_least(0) | infinity,
     }

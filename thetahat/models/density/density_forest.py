@@ -10,7 +10,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.resampling import subset_rows, weighted_indices
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import MOST_DRAWS, Range, boolean, more_than, none, whole
+from thetahat.estimator.parameters import (
+    MOST_DRAWS,
+    MOST_MEMBERS,
+    Range,
+    boolean,
+    more_than,
+    none,
+    whole,
+)
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.randomness import generator
@@ -81,7 +89,7 @@ class DensityForest(Watched, CellModel, SingleRows):
 
     _draws_rows = True
     _ranges: ClassVar[dict[str, Range]] = CellModel._ranges | {
-        "n_estimators": whole(1),
+        "n_estimators": whole(1, MOST_MEMBERS),
         "bootstrap": boolean,
         "max_samples": none | more_than(0, MOST_DRAWS),
     }

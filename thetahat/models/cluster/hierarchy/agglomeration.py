@@ -74,7 +74,9 @@ class Agglomeration(HierarchicalModel):
         """Refuse parameters that exclude each other."""
         check_ranges(self)
         who = type(self).__name__
-        if self.linkage == "ward" and self.metric not in _EUCLIDEAN:
+        if self.linkage == "ward" and not (
+            isinstance(self.metric, str) and self.metric in _EUCLIDEAN
+        ):
             raise ParameterError(
                 f"{who}: metric={self.metric!r} was provided as metric. Ward can only work with "
                 "euclidean distances. Use linkage='average', 'complete' or 'single'."

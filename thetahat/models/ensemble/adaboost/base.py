@@ -19,6 +19,7 @@ from thetahat.estimator.base import is_frame
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
     LARGEST_FACTOR,
+    MOST_MEMBERS,
     Range,
     boolean,
     check_ranges,
@@ -63,7 +64,7 @@ class AdaBoostParameters:
     """
 
     _ranges: ClassVar[dict[str, Range]] = {
-        "n_estimators": whole(1),
+        "n_estimators": whole(1, MOST_MEMBERS),
         "learning_rate": more_than(0, LARGEST_FACTOR),
         "resample": boolean | one_of("auto"),
     }

@@ -10,6 +10,7 @@ import numpy as np
 from thetahat.data.resampling import bootstrap_indices, weighted_indices
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 
 
@@ -77,6 +78,11 @@ def plan_draws(
             f"{who}: max_samples requires {rows} rows without replacement, but only {drawable} "
             "rows have a positive weight. Use bootstrap=True, or reduce max_samples."
         )
+    require_memory(
+        24 * rows,  # places, weights and copies of them
+        f"{who}: {rows} drawn rows for each member",
+        "Reduce max_samples.",
+    )
     columns = max_features
     if not isinstance(max_features, int | np.integer):
         columns = max(1, int(max_features * n_columns))

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, boolean, none, share_of_all, whole
+from thetahat.estimator.parameters import MOST_MEMBERS, Range, boolean, none, share_of_all, whole
 
 learner = Range(
     lambda value: hasattr(value, "fit") and hasattr(value, "predict"),
@@ -55,7 +55,7 @@ class BaggingParameters:
 
     _ranges: ClassVar[dict[str, Range]] = {
         "estimator": learner | none,
-        "n_estimators": whole(1),
+        "n_estimators": whole(1, MOST_MEMBERS),
         "max_samples": whole(1) | share_of_all | none,
         "max_features": whole(1) | share_of_all,
         "bootstrap": boolean,

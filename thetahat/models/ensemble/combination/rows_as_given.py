@@ -19,6 +19,7 @@ from thetahat.data.source import Source
 from thetahat.data.validation import as_target, as_weight
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import check_ranges
+from thetahat.foundation.arguments import shown
 from thetahat.foundation.errors import CapabilityError, DataError
 
 
@@ -36,6 +37,11 @@ def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
         )
     if not hasattr(X, "shape") and not hasattr(X, "__len__"):
         X = np.asarray(X)
+    if not getattr(X, "shape", True):
+        raise DataError(
+            f"{who}: Expected 2D array, got scalar array instead: X is {shown(X)}. Pass one row "
+            "per target."
+        )
     if issparse(X) and X.format not in ("csr", "csc"):
         X = X.tocsr()
     return X, int(X.shape[0]) if hasattr(X, "shape") and X.shape else len(X)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
     MOST_DRAWS,
+    MOST_MEMBERS,
     Range,
     at_least,
     boolean,
@@ -77,7 +78,7 @@ class ForestParameters(GrowthParameters):
     }
     _ranges: ClassVar[dict[str, Range]] = {
         **GrowthParameters._ranges,
-        "n_estimators": whole(1),
+        "n_estimators": whole(1, MOST_MEMBERS),
         "bootstrap": boolean,
         "oob_score": boolean | Range(callable, "a function of (y, prediction)"),
         "max_samples": more_than(0, MOST_DRAWS) | none,

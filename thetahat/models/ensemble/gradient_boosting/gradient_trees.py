@@ -201,7 +201,7 @@ def grow_tree(
 def _need(n: int, d: int, max_leaves: int) -> tuple[int, str, str]:
     """Rows with their gradients, twice, and a histogram of 256 bins per column and open leaf."""
     return (
-        48 * n + 4096 * d * min(max_leaves, n),
+        48 * n + 4096 * d * min(int(max_leaves), n),
         f"Growing a tree of up to {max_leaves} leaves on {n} × {d} numbers",
         "Use fewer leaves (max_leaf_nodes, max_depth), rows or columns.",
     )

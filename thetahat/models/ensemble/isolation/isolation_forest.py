@@ -14,6 +14,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import OutlierDetector
 from thetahat.estimator.parameters import (
+    MOST_MEMBERS,
     Range,
     at_least,
     boolean,
@@ -143,7 +144,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
 
     _draws_rows = True
     _ranges: ClassVar[dict[str, Range]] = {
-        "n_estimators": whole(1),
+        "n_estimators": whole(1, MOST_MEMBERS),
         "max_samples": one_of("auto") | whole(1) | positive_fraction,
         "contamination": one_of("auto") | more_than(0, 0.5),
         "max_features": whole(1) | positive_fraction,

@@ -28,6 +28,7 @@ from thetahat.estimator.parameters import (
     real,
     whole,
 )
+from thetahat.foundation.arguments import require_estimator
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
@@ -190,6 +191,7 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
         self : object
             The fitted estimator.
         """
+        require_estimator(self._learner(), "RANSACRegressor")
         learner = clone(self._learner())
         self._accepts_sparse = get_tags(learner).input_tags.sparse
         source = self._open(X, y, sample_weight)

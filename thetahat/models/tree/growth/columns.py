@@ -191,10 +191,17 @@ def _as_columns(X: Any, who: str) -> Any:
         return X
     if type(X) is np.ndarray and X.dtype.kind in "OUST":
         return _as_objects(X, who)
-    if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "OUST":
+    if isinstance(X, list | tuple) and _holds_text(X):
         # As objects, because NumPy would convert the 1 of [1, "a"] to text.
         return _as_objects(np.array(X, dtype=object), who)
     return as_features(X, who=who)[0]
+
+
+def _holds_text(X: Any) -> bool:
+    try:
+        return np.asarray(X).dtype.kind in "OUST"
+    except ValueError:  # rows of several lengths, which `as_features` refuses
+        return False
 
 
 def dense_rows(X: Matrix, who: str) -> Array:

@@ -1,0 +1,60 @@
+"""What is no estimator is refused by name, before any work."""
+
+import numpy as np
+import pytest
+
+import thetahat as th
+
+X = np.random.default_rng(0).standard_normal((60, 3))
+Y = X[:, 0]
+
+
+@pytest.mark.parametrize("model", [3, "Ridge", th.Ridge], ids=["number", "text", "class"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda model: th.evaluate(model, X, Y),
+        lambda model: th.conformal(model, X, Y),
+        lambda model: th.search(model, {"alpha": [1.0]}, X, Y),
+        lambda model: th.tune(model, X, Y),
+        lambda model: th.RANSACRegressor(model).fit(X, Y),
+    ],
+    ids=["evaluate", "conformal", "search", "tune", "RANSACRegressor"],
+)
+def test_what_is_no_estimator_is_refused(call, model):
+    with pytest.raises(th.errors.ParameterError, match="not an estimator"):
+        call(model)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        th.BaggingRegressor(n_estimators=2**31),
+        th.RandomForestRegressor(n_estimators=2**31),
+        th.ExtraTreesRegressor(n_estimators=2**31),
+        th.AdaBoostRegressor(n_estimators=2**31),
+        th.IsolationForest(n_estimators=2**31),
+        th.DensityForest(n_estimators=2**31),
+        th.DensityForest(n_candidates=2**31),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_more_members_than_memory_holds_are_refused(model):
+    with pytest.raises(th.errors.ParameterError, match="whole number from 1 to 10000000"):
+        model.fit(X, Y)
+
+
+def test_more_draws_than_memory_holds_are_refused():
+    with pytest.raises(MemoryError, match="Reduce max_samples"):
+        th.BaggingRegressor(max_samples=2**40).fit(X, Y)
+
+
+@pytest.mark.parametrize("rows", [np.float64(3), None, (row for row in X)])
+def test_bagging_refuses_what_has_no_rows(rows):
+    with pytest.raises(th.errors.DataError, match="got scalar array instead"):
+        th.BaggingRegressor().fit(rows, Y)
+
+
+def test_rows_of_several_lengths_are_refused_by_ensembles_of_trees():
+    with pytest.raises(th.errors.DataError, match="row 0 has 2 entries and row 1 has 1 entry"):
+        th.AdaBoostClassifier().fit([[1, 2], [3]], [0, 1])
