@@ -32,6 +32,18 @@ def test_iterations_are_counted_without_overflow(model):
     np.testing.assert_equal(result(model.fit(X)), result(wide.fit(X)))
 
 
+def test_other_numbers_are_whole_numbers_too():
+    y = (X[:, 0] > 1).astype(int)
+    wide = th.RandomForestClassifier(100, random_state=0).fit(X, y).predict_proba(X)
+    narrow = th.RandomForestClassifier(np.int8(100), random_state=0).fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(narrow, wide)
+    projections = [
+        th.GaussianRandomProjection(k, random_state=0).fit_transform(X) for k in (2, np.int8(2))
+    ]
+    np.testing.assert_array_equal(*projections)
+    th.KNeighborsClassifier(n_jobs=np.int64(1)).fit(X, y)
+
+
 def result(model):
     names = ("means_", "cluster_centers_", "embedding_", "components_")
     return next(getattr(model, name) for name in names if hasattr(model, name))

@@ -71,8 +71,9 @@ template <std::size_t Width = 0> struct Squares {
 };
 
 // Entropy in bits and Poisson deviance. A Poisson mean of 0 has an infinite logarithm, so a side
-// whose sum is 0 is rejected (`positive`). The sum of the right side is a difference of running
-// sums, whose rounding grows with the number of rows: a share below `nothing` is rounding.
+// whose sum is 0 is rejected (`positive`). The sum of the left side is 0 if all its terms are. That
+// of the right side is a difference of sums, whose rounding grows with the number of rows: a share
+// below `nothing` is rounding.
 template <std::size_t Width = 0> struct Logarithms {
     static constexpr double nothing = 1e-12;
     std::size_t n_sums, outputs;
@@ -93,7 +94,7 @@ template <std::size_t Width = 0> struct Logarithms {
         double sum = 0.0;
         for (std::size_t k = 0; k < width(); ++k) {
             const double right = all[k] - left[k];
-            if (positive && std::min(left[k], right) <= nothing * all[k])
+            if (positive && (left[k] <= 0.0 || right <= nothing * all[k]))
                 return -std::numeric_limits<double>::infinity();
             sum += x_log_share(left[k], w_left) + x_log_share(right, w_right);
         }

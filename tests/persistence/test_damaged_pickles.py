@@ -1,10 +1,12 @@
-"""Damaged pickles in which a compiled loop would follow a wrong index: refused, not followed."""
+"""Damaged pickles and files in which a compiled loop would follow a wrong index: refused, not followed."""
 
 import pickle
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import thetahat as th
 
@@ -73,3 +75,11 @@ def test_columns_of_a_table_are_not_listed():
     model.n_features_in_ = 1
     with pytest.raises(th.errors.DataError, match=r"there is no column \['x1'\]"):
         pickle.loads(pickle.dumps(model))
+
+
+def test_a_step_of_a_pipeline_is_an_estimator(tmp_path):
+    model = make_pipeline(StandardScaler(), th.LogisticRegression()).fit(X, Y)
+    model.steps[0] = ("standardscaler", 3)
+    th.save(model, tmp_path / "model.theta")
+    with pytest.raises(th.errors.DataError, match="a pipeline with an invalid step"):
+        th.load(tmp_path / "model.theta")

@@ -158,6 +158,7 @@ class Decoder:
             raise _malformed(f"a {kind.__name__} without the parameter {lost[0]!r}")
         if kind.__module__.startswith("sklearn."):  # its __setstate__ compares versions
             vars(model).update(state)
+            _require_steps(kind, state)
         else:
             model.__setstate__(state)
         if (
@@ -251,3 +252,15 @@ def _whole(number: Any) -> int:
 
 def _malformed(what: str) -> DataError:
     return DataError(f"The file is not a model that thetahat can load: it holds {what}.")
+
+
+def _require_steps(kind: type, state: dict[str, Any]) -> None:
+    """Refuse a pipeline of scikit-learn with a step that is neither an estimator nor left out."""
+    if kind.__name__ != "Pipeline":
+        return
+    steps = state.get("steps")
+    for step in steps if isinstance(steps, list) else [None]:
+        is_pair = isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str)
+        left_out = is_pair and (step[1] is None or isinstance(step[1], str))
+        if not (is_pair and (left_out or hasattr(step[1], "fit"))):
+            raise _malformed("a pipeline with an invalid step")

@@ -303,3 +303,10 @@ def test_poisson_leaves_are_positive(kind, seed):
     X = random.standard_normal((1000, 6))
     y = np.maximum(X[:, 0] + random.standard_normal(1000), 0.0)
     assert kind(criterion="poisson", random_state=seed).fit(X, y).predict(X).min() > 0
+
+
+def test_poisson_trees_find_a_side_of_tiny_targets():
+    X = np.arange(200.0)[:, None]
+    y = np.where(X[:, 0] < 100, 1e-13, 1e3)
+    tree = th.DecisionTreeRegressor(criterion="poisson", max_depth=1).fit(X, y)
+    np.testing.assert_allclose(tree.predict([[0.0], [99.0], [199.0]]), [1e-13, 1e-13, 1e3])

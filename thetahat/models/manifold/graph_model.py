@@ -65,7 +65,7 @@ class GraphModel(Estimator):
     _ranges: ClassVar[dict[str, Range]] = {
         "eigen_solver": one_of("arpack", "lobpcg", "amg") | none,
         "eigen_tol": at_least(0) | one_of("auto"),
-        "n_jobs": none | Range(lambda value: isinstance(value, int), "a whole number"),
+        "n_jobs": none | Range(lambda value: isinstance(value, int | np.integer), "a whole number"),
         "n_neighbors": whole(1) | none,
         "gamma": more_than(0) | none,
     }

@@ -143,7 +143,7 @@ class MDS(Watched, DissimilarityEmbedding):
         "init": one_of("warn", "random", "classical_mds"),
         "max_iter": whole(1),
         "eps": at_least(0),
-        "n_jobs": none | Range(lambda value: isinstance(value, int), "a whole number"),
+        "n_jobs": none | Range(lambda value: isinstance(value, int | np.integer), "a whole number"),
         "dissimilarity": one_of("deprecated", "euclidean", "precomputed"),
         "normalized_stress": boolean | one_of("auto"),
         "loss": one_of("stress", "squared_stress"),

@@ -171,7 +171,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Estimator
         | Range(lambda value: isinstance(value, np.ndarray), "an array"),
         "method": one_of("barnes_hut", "exact"),
         "angle": fraction,
-        "n_jobs": none | Range(lambda value: isinstance(value, int), "a whole number"),
+        "n_jobs": none | Range(lambda value: isinstance(value, int | np.integer), "a whole number"),
     }
     _accepts_sparse = True
     _streams = False

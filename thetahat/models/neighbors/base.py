@@ -110,7 +110,7 @@ class NeighborModel(Estimator):
         "leaf_size": whole(1),
         "p": more_than(0) | infinity,
         "metric_params": none | Range(lambda value: isinstance(value, dict), "a dict"),
-        "n_jobs": none | Range(lambda value: isinstance(value, int), "a whole number"),
+        "n_jobs": none | Range(lambda value: isinstance(value, int | np.integer), "a whole number"),
     }
     _accepts_sparse = True
     _streams = False

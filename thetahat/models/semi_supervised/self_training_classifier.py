@@ -142,6 +142,9 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
         return LogisticRegression()
 
     @with_callbacks
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SelfTrainingClassifier:
         """Fit the classifier to labelled and unlabelled rows. Cost: one fit per iteration.
 

@@ -71,7 +71,7 @@ class DensityModel(ClusterMixin, Estimator, _Declared, ABC):
         "metric_params": none | Range(lambda value: isinstance(value, dict), "a dict"),
         "algorithm": one_of("auto", "brute", "kd_tree", "ball_tree"),
         "leaf_size": whole(1),
-        "n_jobs": none | Range(lambda value: isinstance(value, int), "a whole number"),
+        "n_jobs": none | Range(lambda value: isinstance(value, int | np.integer), "a whole number"),
     }
     _accepts_sparse = True
     _streams = False

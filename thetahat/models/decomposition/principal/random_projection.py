@@ -145,7 +145,7 @@ class RandomProjection(Projection):
                 DataDimensionalityWarning,
             )
         require_memory(8 * k * d, f"{who}: {k} directions of {d} columns", "Use fewer directions.")
-        self.n_components_ = k
+        self.n_components_ = k = int(k)
         drawn = self._draw(k, d, child_generator(self.random_state))
         self.components_ = drawn.astype(source.dtype)
         if self.compute_inverse_components:

@@ -226,7 +226,7 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
 
     def _n_threads(self, n_rows: int) -> int:
         """Number of threads; one for small forests, where starting threads takes longer."""
-        if n_rows * self.n_estimators < WORTH_A_THREAD:
+        if n_rows * int(self.n_estimators) < WORTH_A_THREAD:
             return 1
         wanted = self.n_jobs or 0
         return min(n_threads(), wanted) if wanted > 0 else n_threads()

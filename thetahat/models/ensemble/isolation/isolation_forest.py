@@ -255,7 +255,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
 
     def _n_threads(self, size: int) -> int:
         """Number of threads; one for small forests, where starting threads takes longer."""
-        if size * self.n_estimators < WORTH_A_THREAD:
+        if size * int(self.n_estimators) < WORTH_A_THREAD:
             return 1
         wanted = self.n_jobs or 0
         return min(n_threads(), wanted) if wanted > 0 else n_threads()
