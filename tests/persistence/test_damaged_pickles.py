@@ -1,4 +1,4 @@
-"""Damaged pickles and files in which a compiled loop would follow a wrong index: refused, not followed."""
+"""Damaged pickles and files in which compiled code would follow a wrong index are refused."""
 
 import pickle
 
