@@ -83,3 +83,10 @@ def test_a_step_of_a_pipeline_is_an_estimator(tmp_path):
     th.save(model, tmp_path / "model.theta")
     with pytest.raises(th.errors.DataError, match="a pipeline with an invalid step"):
         th.load(tmp_path / "model.theta")
+
+
+def test_self_training_without_its_classifier_is_refused():
+    model = th.SelfTrainingClassifier().fit(X, (Y == "yes").astype(int))
+    del model.estimator_
+    with pytest.raises(th.errors.DataError, match="estimator_ is missing"):
+        pickle.loads(pickle.dumps(model))

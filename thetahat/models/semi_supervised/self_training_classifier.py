@@ -27,6 +27,7 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
@@ -141,10 +142,11 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
 
         return LogisticRegression()
 
-    @with_callbacks
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
+    def _check_loaded(self) -> None:
+        if self.__sklearn_is_fitted__():
+            check_rule(self, "estimator_" in vars(self), "estimator_ is missing")
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SelfTrainingClassifier:
         """Fit the classifier to labelled and unlabelled rows. Cost: one fit per iteration.
 

@@ -362,7 +362,7 @@ def test_one_class_and_one_row():
     [
         ({"algorithm": "SAMME"}, r"algorithm='SAMME' must be one of 'discrete', 'real'"),
         ({"gamma": 0.5}, r"gamma=0.5 must be a number strictly between 0 and 0.5"),
-        ({"n_estimators": 0}, r"n_estimators=0 must be a whole number ≥ 1"),
+        ({"n_estimators": 0}, r"n_estimators=0 must be a whole number from 1 to"),
         ({"learning_rate": 0.0}, r"learning_rate=0.0 must be a number > 0"),
         ({"resample": "yes"}, r"resample='yes' must be True or False, or one of 'auto'"),
         ({"estimator": "tree"}, r"estimator='tree' must have fit and predict"),

@@ -142,7 +142,7 @@ def test_missing_values_and_far_ones():
     ("options", "message"),
     [
         ({"loss": "absolute"}, r"loss='absolute' must be one of 'linear', 'square'"),
-        ({"n_estimators": 2.5}, r"n_estimators=2.5 must be a whole number ≥ 1"),
+        ({"n_estimators": 2.5}, r"n_estimators=2.5 must be a whole number from 1 to"),
         ({"learning_rate": -1}, r"learning_rate=-1 must be a number > 0"),
         ({"estimator": object()}, r"must have fit and predict"),
     ],

@@ -413,7 +413,7 @@ def test_a_class_that_a_draw_misses():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_estimators": 0}, "n_estimators=0 must be a whole number ≥ 1"),
+        ({"n_estimators": 0}, "n_estimators=0 must be a whole number from 1 to"),
         ({"max_samples": 1.5}, "max_samples=1.5 must be"),
         ({"max_features": 5}, "max_features=5 must be <= n_features, which is 4"),
         ({"max_samples": 1000, "bootstrap": False}, "1000 rows without replacement"),
