@@ -258,8 +258,9 @@ def _require_steps(kind: type, state: dict[str, Any]) -> None:
     """Refuse a pipeline of scikit-learn with a step that is neither an estimator nor left out."""
     if kind.__name__ != "Pipeline":
         return
-    steps = state.get("steps")
-    for step in steps if isinstance(steps, list) else [None]:
+    found = state.get("steps")
+    steps: list[Any] = found if isinstance(found, list) else [None]
+    for step in steps:
         is_pair = isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str)
         left_out = is_pair and (step[1] is None or isinstance(step[1], str))
         if not (is_pair and (left_out or hasattr(step[1], "fit"))):
