@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from thetahat.foundation.threads import (
     interruptible,
     n_threads,
     one_blas_thread,
+    ordered_map,
     parallel_for,
     scipy_linalg,
 )
@@ -205,3 +208,28 @@ def test_long_calls_return_results_errors_and_settings():
         assert interruptible(n_threads, products=1e12) == 3
     with pytest.raises(ZeroDivisionError):
         interruptible(lambda: 1 / 0, products=1e12)
+
+
+def test_after_an_interrupt_other_work_does_not_wait():
+    """Work that has begun cannot be stopped; it goes on in a pool of its own."""
+    release, begun = threading.Event(), threading.Event()
+
+    def blocked(item):
+        if item:
+            begun.set()
+            release.wait(60)
+        return item
+
+    try:
+        with th.config(threads=2):
+            results = ordered_map(blocked, [0, 1, 2, 3, 4, 5])
+            assert next(results) == 0
+            assert begun.wait(30)
+            with pytest.raises(KeyboardInterrupt):
+                results.throw(KeyboardInterrupt())
+            with ThreadPoolExecutor(1) as aside:
+                run = copy_context().run
+                found = aside.submit(run, lambda: list(ordered_map(abs, [-1, -2, -3])))
+                assert found.result(timeout=30) == [1, 2, 3]
+    finally:
+        release.set()

@@ -77,9 +77,10 @@ def test_columns_of_a_table_are_not_listed():
         pickle.loads(pickle.dumps(model))
 
 
-def test_a_step_of_a_pipeline_is_an_estimator(tmp_path):
+@pytest.mark.parametrize("step", [3, "text"])
+def test_a_step_of_a_pipeline_is_an_estimator(tmp_path, step):
     model = make_pipeline(StandardScaler(), th.LogisticRegression()).fit(X, Y)
-    model.steps[0] = ("standardscaler", 3)
+    model.steps[0] = ("standardscaler", step)
     th.save(model, tmp_path / "model.theta")
     with pytest.raises(th.errors.DataError, match="a pipeline with an invalid step"):
         th.load(tmp_path / "model.theta")

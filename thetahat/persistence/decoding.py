@@ -262,6 +262,7 @@ def _require_steps(kind: type, state: dict[str, Any]) -> None:
     steps: list[Any] = found if isinstance(found, list) else [None]
     for step in steps:
         is_pair = isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str)
-        left_out = is_pair and (step[1] is None or isinstance(step[1], str))
+        name = step[1] if is_pair and isinstance(step[1], str) else None
+        left_out = is_pair and (step[1] is None or name == "passthrough")
         if not (is_pair and (left_out or hasattr(step[1], "fit"))):
             raise _malformed("a pipeline with an invalid step")
