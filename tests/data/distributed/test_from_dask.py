@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import thetahat as th
+from tests.dask_rows import synchronous  # noqa: F401
 from thetahat.data.distributed.cluster import require_fitting
 from thetahat.data.distributed.dask_source import DaskSource
 from thetahat.data.distributed.from_dask import dask_rows
@@ -25,12 +26,6 @@ CHUNKS = {
     "empty": (0, 150, 0, 150, 0),
     "many": (20,) * 15,
 }
-
-
-@pytest.fixture(autouse=True)
-def synchronous():
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def rows(seed=0, n=300, d=3):

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import thetahat as th
+from tests.dask_rows import synchronous  # noqa: F401
 from thetahat.foundation.errors import CapabilityError, DataError
 
 dask = pytest.importorskip("dask")
@@ -20,12 +21,6 @@ CLASSIFIERS = [
     "ComplementNB",
     "GaussianNB",
 ]
-
-
-@pytest.fixture(autouse=True)
-def synchronous():
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def data():

@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import thetahat as th
+from tests.dask_rows import synchronous  # noqa: F401
 from thetahat.errors import CapabilityError
 
 dask = pytest.importorskip("dask")
@@ -14,12 +15,6 @@ dd = pytest.importorskip("dask.dataframe")
 
 N = 400
 CHUNKS = (150, 0, 3, 247)
-
-
-@pytest.fixture(autouse=True)
-def synchronous():
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def data():

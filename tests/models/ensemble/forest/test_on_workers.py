@@ -4,17 +4,12 @@ import numpy as np
 import pytest
 
 import thetahat as th
+from tests.dask_rows import chunked, synchronous  # noqa: F401
 from thetahat.data.distributed.dask_source import DaskSource
 from thetahat.models.ensemble.forest import base, on_workers
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
-
-
-@pytest.fixture(autouse=True)
-def synchronous():
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def table(n=400):
@@ -25,10 +20,6 @@ def table(n=400):
     filled = np.nan_to_num(X)
     y = filled[:, 0] + filled[:, 1] * filled[:, 2] + (X[:, 4] == 3) + 0.3 * rng.standard_normal(n)
     return X, y, np.where(rng.random(n) < 0.2, 0.0, rng.random(n) + 0.1)
-
-
-def chunked(values, size):
-    return None if values is None else da.from_array(values, chunks=(size, *values.shape[1:]))
 
 
 def fitted(model, X, y, weight=None, size=130):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
+from tests.dask_rows import chunked, synchronous  # noqa: F401
 from thetahat.data.distributed import dask_source
 from thetahat.data.distributed.dask_source import DaskSource
 from thetahat.data.row_subset import some_rows
@@ -14,21 +15,11 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
 
-@pytest.fixture(autouse=True)
-def synchronous():
-    with dask.config.set(scheduler="synchronous"):
-        yield
-
-
 def table(n=300):
     rng = np.random.default_rng(4)
     X = rng.standard_normal((n, 3))
     score = X[:, 0] - X[:, 1] + rng.logistic(size=n)
     return X, np.array(["low", "mid", "top"])[np.digitize(score, [-1.0, 1.0])], rng.random(n) + 0.1
-
-
-def chunked(values, size):
-    return None if values is None else da.from_array(values, chunks=(size, *values.shape[1:]))
 
 
 CASES = {

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import thetahat as th
+from tests.dask_rows import chunked, synchronous  # noqa: F401
 from thetahat.data import bins
 from thetahat.data.distributed import dask_source
 from thetahat.data.on_disk import code_store
@@ -17,12 +18,6 @@ da = pytest.importorskip("dask.array")
 REGRESSOR, CLASSIFIER = th.HistGradientBoostingRegressor, th.HistGradientBoostingClassifier
 
 
-@pytest.fixture(autouse=True)
-def synchronous():
-    with dask.config.set(scheduler="synchronous"):
-        yield
-
-
 def table(n=900):
     rng = np.random.default_rng(7)
     X = rng.standard_normal((n, 4))
@@ -31,10 +26,6 @@ def table(n=900):
     filled = np.nan_to_num(X)
     y = filled[:, 0] + filled[:, 1] * filled[:, 2] + (X[:, 3] == 3) + 0.3 * rng.standard_normal(n)
     return X, y, rng
-
-
-def chunked(values, size):
-    return None if values is None else da.from_array(values, chunks=(size, *values.shape[1:]))
 
 
 def fitted(model, X, y, weight=None, size=270):
