@@ -286,3 +286,28 @@ def test_control_c_stops_a_fit_soon_and_keeps_the_model(model):
     seconds, score = map(float, run(script).split())
     assert seconds < 1.0
     assert score > 0.8
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    "work",
+    [
+        "th.VotingClassifier([('a', long), ('b', long)]).fit(x, y)",
+        "th.evaluate(long, x, y, cv=2)",
+    ],
+)
+def test_control_c_ends_the_fits_on_other_threads(work):
+    script = COMMON + (
+        "x = random.standard_normal((4000, 10)); y = (x[:, 0] > 0).astype(int)\n"
+        "long = th.SGDClassifier(max_iter=10**9, tol=None)\n"
+        "def press(signum, frame): raise KeyboardInterrupt\n"
+        "signal.signal(signal.SIGALRM, press); signal.setitimer(signal.ITIMER_REAL, 1.0)\n"
+        "with th.config(threads=2):\n"
+        "    try:\n"
+        f"        {work}\n"
+        "    except KeyboardInterrupt:\n"
+        "        print('interrupted')\n"
+    )
+    assert run(script, limit=60).split() == [
+        "interrupted"
+    ]  # the process ends; it waits for its threads

@@ -9,13 +9,19 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sized
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from thetahat.foundation.config import config, settings
-from thetahat.foundation.threads import n_threads, one_blas_thread, ordered_map, thread_pool
+from thetahat.foundation.threads import (
+    PooledWork,
+    n_threads,
+    one_blas_thread,
+    ordered_map,
+    thread_pool,
+)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -87,10 +93,12 @@ def map_as_available(
     """
     alone, size, client = Alone(work), n_threads(), cluster_client()
     submit: Callable[[Item], Future[Result | Failure]] | None = None
+    pooled: PooledWork[Item, Result | Failure] | None = None
     if client is not None:
         submit, size = _submitter(client, alone)
     elif size > 1 and (pool := thread_pool(size)) is not None:
-        submit = _on_threads(pool, alone)
+        pooled = PooledWork(alone, pool)
+        submit = pooled.submit
     with one_blas_thread():
         if submit is None:
             yield from ((item, alone(item)) for item in items)
@@ -105,15 +113,13 @@ def map_as_available(
                     return
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 yield from [(running.pop(each), each.result()) for each in done]
+        except KeyboardInterrupt:
+            if pooled is not None:
+                pooled.stop()
+            raise
         finally:
             for future in running:
                 future.cancel()
-
-
-def _on_threads(
-    pool: Executor, alone: Alone[Item, Result]
-) -> Callable[[Item], Future[Result | Failure]]:
-    return lambda item: pool.submit(alone, item)
 
 
 def cluster_client() -> Any:

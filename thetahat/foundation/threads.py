@@ -7,6 +7,7 @@ BLAS thread, pieces run in parallel, and their results come back in order.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections import deque
@@ -17,8 +18,8 @@ from contextvars import copy_context
 from functools import cache
 from itertools import chain, islice
 from math import inf
-from threading import Event, Lock, Thread, current_thread, local, main_thread
-from typing import Any, TypeVar
+from threading import Event, Lock, Thread, current_thread, get_ident, local, main_thread
+from typing import Any, Generic, TypeVar
 
 from thetahat.foundation.config import settings
 from thetahat.foundation.cores import usable_cores
@@ -254,6 +255,44 @@ def interruptible(work: Callable[[], Result], products: float) -> Result:
     return outcome.result()
 
 
+class PooledWork(Generic[Item, Result]):
+    """Work on a pool of threads whose running calls end soon after an interrupt (Ctrl-C).
+
+    An interrupt reaches the main thread alone. Without `stop`, the work that has begun would run to
+    its end, and the interpreter would wait for it when it exits.
+    """
+
+    def __init__(self, work: Callable[[Item], Result], pool: ThreadPoolExecutor) -> None:
+        self._work, self._pool = work, pool
+        self._lock, self._running = Lock(), set[int]()
+
+    def submit(self, item: Item) -> Future[Result]:
+        return self._pool.submit(self._run, item)
+
+    def _run(self, item: Item) -> Result:
+        thread = get_ident()
+        with self._lock:
+            self._running.add(thread)
+        try:
+            return self._work(item)
+        finally:
+            with self._lock:
+                self._running.discard(thread)
+
+    def stop(self) -> None:
+        """End the calls that are running, at their next step in Python, and leave them the pool.
+
+        Other work gets new threads, so that it does not wait for a call into compiled code.
+        """
+        for size in [size for size, pool in _pools.items() if pool is self._pool]:
+            _pools.pop(size, None)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        interrupt = ctypes.py_object(KeyboardInterrupt)
+        with self._lock:
+            for thread in self._running:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), interrupt)
+
+
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Yield ``work(item)`` in the order of `items`, computed in parallel on one BLAS thread each.
 
@@ -273,18 +312,16 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterat
             yield from map(work, items)
             return
         waiting: deque[Future[Result]] = deque()
+        pooled = PooledWork(work, pool)
         try:
             for item in items:
-                waiting.append(pool.submit(work, item))
+                waiting.append(pooled.submit(item))
                 if len(waiting) >= 2 * size:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         except KeyboardInterrupt:
-            # Work that has begun comes to its end on threads that nothing else waits for.
-            if not all([future.cancel() or future.done() for future in waiting]):
-                _pools.pop(size, None)
-                pool.shutdown(wait=False)
+            pooled.stop()
             raise
         finally:
             for future in waiting:
