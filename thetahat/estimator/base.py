@@ -68,6 +68,16 @@ def _is_stale(model: Any, name: str, before: Any) -> bool:
     return fitted and not plain and model.__dict__.get(name) is before
 
 
+def _numpy_parameters(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that are numbers of NumPy. A fit reads them as Python's, so that a product of
+    small ones does not overflow."""
+    return {
+        name: value
+        for name, value in attributes.items()
+        if isinstance(value, np.number) and not name.endswith("_") and not name.startswith("_")
+    }
+
+
 def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
     """A fit that leaves either the new model or the one before, never parts of both.
 
@@ -84,8 +94,10 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
         if id(self) in running:
             return fit(self, *args, **params)
         before = dict(self.__dict__)
+        numbers = _numpy_parameters(before)
         token = _fitting.set(running | {id(self)})
         try:
+            self.__dict__.update({name: number.item() for name, number in numbers.items()})
             made = fit(self, *args, **params)
         except BaseException as failure:
             if not goes_on and not before.get("warm_start"):
@@ -97,6 +109,7 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
                 self.__dict__.update(before)
             raise
         finally:
+            self.__dict__.update(numbers)
             _fitting.reset(token)
         solution = getattr(self, "solution_", None)
         if solution is not None and getattr(self, "verbose", False) and not self._prints_itself:

@@ -9,7 +9,7 @@ solver            works on                          error grows like
 `pseudo_inverse`  normal equations, (XᵀX)⁺Xᵀy        κ²ε; least norm when rank-deficient
 `qr`              R of Householder QR               κε;  ridge as augmented rows [X; √τ I]
 `svd`             singular values of that R         κε;  least norm; ridge as filter s/(s²+τ)
-`dual`            XXᵀ + τI, n × n                   κ²ε; for fewer rows than columns
+`dual`            XXᵀ + τI, n × n                   κε + (κ²ε)², refined once; for n < d
 ================  ================================  ==========================================
 
 The intercept is not penalised, because X and y are centred first.
@@ -17,6 +17,7 @@ The intercept is not penalised, because X and y are centred first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -306,7 +307,11 @@ def dual(
         largest = [np.maximum(part.max(axis=0), -part.min(axis=0)) for part in parts]
         require_squares(np.concatenate(largest) * np.sqrt(len(y)), X.shape[1])
         gram = _outer_gram(centred)
-        alpha, explained, rank, condition = _dual_system(gram, target, ridge, max(X.shape))
+        solve, rank, condition = _dual_system(gram, ridge, max(X.shape))
+        alpha, explained = solve(target)
+        # The Gram matrix squares the condition; one step of refinement gives the digits back.
+        left = target - centred @ (centred.T @ explained) - ridge * alpha
+        alpha, explained = (a + b for a, b in zip((alpha, explained), solve(left), strict=True))
         coef = centred.T @ explained
         residual = ((target - centred @ coef) ** 2).sum(axis=0) + ridge * (coef**2).sum(axis=0)
     return LinearFit(
@@ -321,9 +326,9 @@ def dual(
 
 
 def _dual_system(
-    gram: Array, target: Array, ridge: float, size: int
-) -> tuple[Array, Array, int | None, float]:
-    """α = (G + τI)⁺y, its part in the range of G, the rank of G if known, and κ of X."""
+    gram: Array, ridge: float, size: int
+) -> tuple[Callable[[Array], tuple[Array, Array]], int | None, float]:
+    """y ↦ α = (G + τI)⁺y and its part in the range of G; the rank of G if known, and κ of X."""
     if ridge > 0:
         lapack = scipy_linalg().lapack
         system = gram + np.diag(np.full(len(gram), ridge))
@@ -331,15 +336,22 @@ def _dual_system(
         if not failed:
             reciprocal, _ = lapack.dpocon(R, np.abs(system).sum(axis=0).max())
             if reciprocal > size * EPSILON:
-                alpha = lapack.dpotrs(R, target)[0]
-                return alpha, alpha, None, float(np.sqrt(1.0 / reciprocal))
+
+                def by_factor(target: Array) -> tuple[Array, Array]:
+                    alpha = lapack.dpotrs(R, target)[0]
+                    return alpha, alpha
+
+                return by_factor, None, float(np.sqrt(1.0 / reciprocal))
     values, vectors = np.linalg.eigh(gram)
     kept = values > size * EPSILON * max(values[-1], 0.0)
     lifted = np.where(kept, values, 0.0) + ridge
-    parts = (vectors.T @ target) / np.where(lifted > 0, lifted, np.inf)[:, None]
-    explained = vectors @ np.where(kept[:, None], parts, 0.0)
+
+    def by_spectrum(target: Array) -> tuple[Array, Array]:
+        parts = (vectors.T @ target) / np.where(lifted > 0, lifted, np.inf)[:, None]
+        return vectors @ parts, vectors @ np.where(kept[:, None], parts, 0.0)
+
     condition = float(np.sqrt(values[-1] / values[kept][0])) if kept.any() else float("inf")
-    return vectors @ parts, explained, int(kept.sum()), condition
+    return by_spectrum, int(kept.sum()), condition
 
 
 def _outer_gram(X: Array) -> Array:

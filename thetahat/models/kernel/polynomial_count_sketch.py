@@ -99,12 +99,12 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer)
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components
+        return int(self.n_components)
 
     def _transform_block(self, block: Block) -> Array:
         from scipy import fft
 
-        X, m = block.X, self.n_components
+        X, m = block.X, self._n_features_out
         n, d = X.shape
         found = np.empty((n, m), dtype=X.dtype)
         sketches = [self._sketch(which, d, X.dtype) for which in range(self.degree)]
@@ -131,13 +131,13 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer)
         """The sparse matrix of shape (m, d) that adds the columns with their signs."""
         from scipy.sparse import csr_array
 
-        values = np.sqrt(self.gamma) * self.bitHash_[which, :d]
+        values = np.sqrt(float(self.gamma)) * self.bitHash_[which, :d]
         places = (self.indexHash_[which, :d], np.arange(d))
-        return csr_array((values.astype(dtype), places), shape=(self.n_components, d))
+        return csr_array((values.astype(dtype), places), shape=(self._n_features_out, d))
 
     def _constant(self, which: int, d: int) -> Array:
         """The sketch of √c₀, which all rows have in common."""
-        found = np.zeros(self.n_components)
+        found = np.zeros(self._n_features_out)
         if self.indexHash_.shape[1] > d:
-            found[self.indexHash_[which, d]] = np.sqrt(self.coef0) * self.bitHash_[which, d]
+            found[self.indexHash_[which, d]] = np.sqrt(float(self.coef0)) * self.bitHash_[which, d]
         return found

@@ -174,6 +174,17 @@ def test_normal_equations():
     np.testing.assert_allclose(model.coef_, np.linalg.pinv(dependent) @ Y, rtol=1e-7)
 
 
+@pytest.mark.parametrize("alpha", [0.0, 1e-14])
+def test_fewer_rows_than_columns_lose_no_digits_to_the_gram_matrix(alpha):
+    random = np.random.default_rng(0)
+    rows, columns = (np.linalg.qr(random.standard_normal((m, 40)))[0] for m in (40, 150))
+    wide, beta = (rows * np.logspace(0, -5, 40)) @ columns.T, random.standard_normal((40, 1))
+    y = wide @ (columns @ beta)
+    model = th.Ridge(alpha, solver="dual", fit_intercept=False).fit(wide, y)
+    shrunk = 1 / (1 + alpha * np.logspace(0, 10, 40)[:, None])
+    np.testing.assert_allclose(model.coef_, (columns @ (shrunk * beta)).ravel(), atol=1e-9)
+
+
 @pytest.mark.parametrize("solver", ["auto", "svd", "dual", "pseudo_inverse"])
 def test_least_norm_when_columns_depend(solver):
     dependent = np.column_stack([X, X[:, 0], np.full(400, 7.0), X[:, 1] - 2 * X[:, 3]])
