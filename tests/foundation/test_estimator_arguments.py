@@ -7,6 +7,7 @@ import thetahat as th
 
 X = np.random.default_rng(0).standard_normal((60, 3))
 Y = X[:, 0]
+LABELS = (Y > 0).astype(int)
 
 
 @pytest.mark.parametrize("model", [3, "Ridge", th.Ridge], ids=["number", "text", "class"])
@@ -58,3 +59,39 @@ def test_bagging_refuses_what_has_no_rows(rows):
 def test_rows_of_several_lengths_are_refused_by_ensembles_of_trees():
     with pytest.raises(th.errors.DataError, match="row 0 has 2 entries and row 1 has 1 entry"):
         th.AdaBoostClassifier().fit([[1, 2], [3]], [0, 1])
+
+
+@pytest.mark.parametrize("answer", [None, "a", [1.0, 2.0]], ids=["none", "text", "two"])
+@pytest.mark.parametrize(
+    ("named", "call"),
+    [
+        ("metric", lambda f: th.evaluate(th.Ridge(), X, X[:, 0], scoring=f)),
+        ("oob_score", lambda f: th.RandomForestClassifier(5, oob_score=f).fit(X, LABELS)),
+        ("oob_score", lambda f: th.RandomForestRegressor(5, oob_score=f).fit(X, X[:, 0])),
+        ("loss", lambda f: th.RANSACRegressor(loss=f, random_state=0).fit(X, X[:, 0])),
+        ("weights", lambda f: th.KNeighborsClassifier(weights=f).fit(X, LABELS).predict(X)),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_functions_that_return_no_number_are_named(named, call, answer):
+    with pytest.raises(th.errors.ThetahatError, match=rf"{named}.* return"):
+        call(lambda *given: answer)
+
+
+@pytest.mark.parametrize("answer", ["a", [1.0, 2.0]], ids=["text", "two"])
+def test_distance_functions_that_return_no_number_are_named(answer):
+    model = th.KNeighborsClassifier(metric=lambda a, b: answer)
+    with pytest.raises(th.errors.ThetahatError, match=r"distance function returned .* number"):
+        model.fit(X, LABELS).predict(X)
+
+
+@pytest.mark.parametrize("model", [th.RandomForestClassifier(), th.LogisticRegression()])
+def test_an_array_is_no_switch(model):
+    with pytest.raises(th.errors.ParameterError, match="warm_start"):
+        model.set_params(warm_start=np.ones(3)).fit(X, LABELS)
+
+
+def test_arrays_with_named_fields_are_no_rows():
+    rows = np.zeros(10, dtype=[("height", float), ("width", float)])
+    with pytest.raises(th.errors.DataError, match=r"named fields \(height, width\).*table"):
+        th.BaggingClassifier().fit(rows, np.arange(10) % 2)

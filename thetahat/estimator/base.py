@@ -78,6 +78,12 @@ def _numpy_parameters(attributes: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _continues(attributes: dict[str, Any]) -> bool:
+    """Whether ``warm_start`` asks to go on from the last fit; an invalid value counts as yes."""
+    given = attributes.get("warm_start", False)
+    return np.ndim(given) > 0 or bool(given)
+
+
 def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
     """A fit that leaves either the new model or the one before, never parts of both.
 
@@ -100,7 +106,7 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
             self.__dict__.update({name: number.item() for name, number in numbers.items()})
             made = fit(self, *args, **params)
         except BaseException as failure:
-            if not goes_on and not before.get("warm_start"):
+            if not goes_on and not _continues(before):
                 for name in before:
                     if _is_stale(self, name, before[name]):
                         del self.__dict__[name]

@@ -26,6 +26,7 @@ from thetahat.data.source import Source
 from thetahat.evaluation.folds import Fold, rows_in
 from thetahat.evaluation.sampling.answers import Answers, answers_of
 from thetahat.evaluation.sampling.row_values import RowValues, row_values
+from thetahat.foundation.arguments import returned_number
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.many_fits import Failure, map_as_available
 from thetahat.foundation.types import Array
@@ -205,7 +206,8 @@ class _FoldWork:
             replayed = hasattr(scorer, "_score_func") and self.y is not None
             model, rows = (answers, places) if replayed else (learner, held)
             own = () if streamed and not replayed and not known else truth
-            scores[metric] = float(scorer(model, rows, *own, **known))
+            value = scorer(model, rows, *own, **known)
+            scores[metric] = returned_number(value, f"The metric {metric!r}")
             if scores[metric] == -np.inf and is_density_model(learner):
                 logs = known.get("logs", np.asarray(learner.log_density(held)))
                 raise DataError(

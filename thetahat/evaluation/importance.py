@@ -15,7 +15,7 @@ from thetahat.estimator.parameters import check_value, whole
 from thetahat.evaluation.metrics import scorers_for
 from thetahat.evaluation.sampling.answers import answers_of
 from thetahat.evaluation.statistics.outcome import Interval, standard_deviation
-from thetahat.foundation.arguments import require_level
+from thetahat.foundation.arguments import require_level, returned_number
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import generator
@@ -139,7 +139,7 @@ def importances(
     labels, n = column_labels(X), len(np.asarray(y))
     random = generator(random_state)
     draws = [(random.integers(n, size=n), random.permutation(n)) for _ in range(n_repeats)]
-    intact = float(scorer(model, X, y))
+    intact = returned_number(scorer(model, X, y), "The metric")
     at_once = max(1, MOST_AT_ONCE // max(n, 1))
     batches = [_joined(X, y, draws[k : k + at_once]) for k in range(0, n_repeats, at_once)]
     kept = np.concatenate([_scores(scorer, model, rows, y, n) for rows, y, _ in batches])

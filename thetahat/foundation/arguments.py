@@ -52,6 +52,29 @@ def numbers(value: Any, name: str, who: str, *, finite: bool | None = True) -> A
     return found
 
 
+def returned_numbers(value: Any, function: str) -> Array:
+    """What a function of the user has returned, as numbers of any shape."""
+    try:
+        if value is None:
+            raise TypeError
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(
+            f"{function} returned {shown(value)}, but must return numbers."
+        ) from None
+
+
+def returned_number(value: Any, function: str) -> float:
+    """What a function of the user has returned, as one number."""
+    found = returned_numbers(value, function)
+    if found.size != 1:
+        raise ParameterError(
+            f"{function} returned {found.size} numbers, of shape {found.shape}, but must return "
+            "one number."
+        )
+    return float(found.item())
+
+
 def require_level(level: Any, name: str = "level") -> None:
     """Require a probability strictly between 0 and 1: a confidence level, or a share."""
     is_number = isinstance(level, int | float | np.integer | np.floating)

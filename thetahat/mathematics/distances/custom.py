@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.arrays import read_only
+from thetahat.foundation.arguments import returned_numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances.base import Distance
@@ -47,7 +48,14 @@ class Custom(Distance):
         X, Y = read_only(X), read_only(Y)
         found = np.empty((X.shape[0], Y.shape[0]))
         for i, x in enumerate(X):
-            found[i] = [self.function(x, y) for y in Y]
+            row = [self.function(x, y) for y in Y]
+            values = returned_numbers(row, "The distance function")
+            if values.shape != (len(Y),):
+                raise DataError(
+                    f"The distance function returned shape {values.shape[1:]} instead of a number. "
+                    "It must return one number for two rows."
+                )
+            found[i] = values
         if np.isnan(found).any():
             i, j = np.argwhere(np.isnan(found))[0].tolist()
             raise DataError(

@@ -28,7 +28,8 @@ class LastFit:
     def of(cls, model: Any) -> LastFit:
         """What the last fit of the model has; empty without ``warm_start`` or a fit. Cost: O(d)."""
         found = cls._known(model)
-        return found if model.warm_start and found.n_features is not None else cls()
+        goes_on = np.ndim(model.warm_start) == 0 and model.warm_start
+        return found if goes_on and found.n_features is not None else cls()
 
     @classmethod
     def _known(cls, model: Any) -> LastFit:

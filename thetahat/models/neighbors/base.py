@@ -22,6 +22,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
+from thetahat.foundation.arguments import returned_numbers
 from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
@@ -332,7 +333,7 @@ def neighbor_weights(distance: Array, weights: Any, who: str, first: int = 0) ->
     if weights is None or (isinstance(weights, str) and weights == "uniform"):
         return None
     if callable(weights):
-        found = np.asarray(weights(distance), dtype=np.float64)
+        found = returned_numbers(weights(distance), f"{who}: the function weights")
         if found.shape != distance.shape or not (found >= 0).all():
             raise ParameterError(
                 f"{who}: the function weights must return one number ≥ 0 for each distance; for "

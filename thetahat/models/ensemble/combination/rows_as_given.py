@@ -42,6 +42,11 @@ def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
             f"{who}: Expected 2D array, got scalar array instead: X is {shown(X)}. Pass one row "
             "per target."
         )
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
+        raise DataError(
+            f"{who}: X is an array with named fields ({', '.join(X.dtype.names)}), which has no "
+            "columns. Pass a table, such as pandas.DataFrame(X)."
+        )
     if issparse(X) and X.format not in ("csr", "csc"):
         X = X.tocsr()
     return X, int(X.shape[0]) if hasattr(X, "shape") and X.shape else len(X)

@@ -10,6 +10,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
+from thetahat.foundation.arguments import returned_number
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.base import Forest
 from thetahat.models.ensemble.forest.growing import ForestPlan
@@ -76,7 +77,7 @@ class ForestClassifier(Forest, TreeClassifierLearner, ClassificationParameters):
         if callable(self.oob_score):
             single = self.n_outputs_ == 1
             pair = (y[:, 0], votes[:, 0]) if single else (y, votes)
-            self.oob_score_ = float(self.oob_score(*pair))
+            self.oob_score_ = returned_number(self.oob_score(*pair), "The function oob_score")
             self.__dict__.pop("oob_score_interval_", None)
             return
         right = (y == votes).all(axis=1)

@@ -11,7 +11,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.estimator.source_scores import ScoredRegressor
-from thetahat.foundation.arguments import require_level
+from thetahat.foundation.arguments import require_level, returned_number
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.likelihood import Poisson
@@ -59,9 +59,8 @@ class ForestRegressor(ScoredRegressor, Forest, RegressionParameters):
         self._residuals_left_out = np.sort(y - predicted, axis=0)
         if callable(self.oob_score):
             single = self.n_outputs_ == 1
-            self.oob_score_ = float(
-                self.oob_score(*((y[:, 0], predicted[:, 0]) if single else (y, predicted)))
-            )
+            pair = (y[:, 0], predicted[:, 0]) if single else (y, predicted)
+            self.oob_score_ = returned_number(self.oob_score(*pair), "The function oob_score")
             self.__dict__.pop("oob_score_interval_", None)
             return
         spread = ((y - y.mean(axis=0)) ** 2).sum(axis=0)

@@ -10,6 +10,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.validation import has_fit_parameter
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.foundation.arguments import returned_number
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows, Scorer
 
@@ -58,7 +59,7 @@ def scorer_of_raw(model: Any, scoring: Any, rows: Rows) -> Scorer:
     weighted = {} if rows.weight is None else {"sample_weight": rows.weight}
 
     def score(raw: Array) -> float:
-        return float(scorer(answers, raw, y, **weighted))
+        return returned_number(scorer(answers, raw, y, **weighted), "The metric scoring")
 
     assert has_fit_parameter(answers, "sample_weight")
     return score

@@ -28,7 +28,7 @@ from thetahat.estimator.parameters import (
     real,
     whole,
 )
-from thetahat.foundation.arguments import require_estimator
+from thetahat.foundation.arguments import require_estimator, returned_numbers
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
@@ -270,7 +270,13 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
     def _losses(self, y: Array, predicted: Array) -> Array:
         """One loss per row."""
         if callable(self.loss):
-            return np.asarray(self.loss(y, predicted))
+            found = returned_numbers(self.loss(y, predicted), "RANSACRegressor: the function loss")
+            if found.shape != (len(y),):
+                raise ParameterError(
+                    f"RANSACRegressor: the function loss returned shape {found.shape}, but must "
+                    f"return one number per row, shape ({len(y)},)."
+                )
+            return found
         apart = y - predicted
         each = np.abs(apart) if self.loss == "absolute_error" else apart * apart
         return each if each.ndim == 1 else each.sum(axis=1)
