@@ -9,7 +9,7 @@ solver            works on                          error grows like
 `pseudo_inverse`  normal equations, (XᵀX)⁺Xᵀy        κ²ε; least norm when rank-deficient
 `qr`              R of Householder QR               κε;  ridge as augmented rows [X; √τ I]
 `svd`             singular values of that R         κε;  least norm; ridge as filter s/(s²+τ)
-`dual`            XXᵀ + τI, n × n                   κε + (κ²ε)², refined once; for n < d
+`dual`            XXᵀ + τI, n × n                   κε; XXᵀ refined, or singular values; n < d
 ================  ================================  ==========================================
 
 The intercept is not penalised, because X and y are centred first.
@@ -29,6 +29,7 @@ from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
+from thetahat.mathematics.linalg.wide_rows import SMALLEST_SHARE, WideRows
 
 
 @dataclass(frozen=True)
@@ -290,9 +291,9 @@ def dual(
     solution, so that β = Xᵀα for the rows themselves.
 
     With a penalty the system is solved by Cholesky, and the rank is not known. Without one, or if
-    the penalty is at rounding level, eigenvalues of XXᵀ at rounding level count as 0, so that
-    repeated rows and more rows than columns cause no problem: their part of y does not reach β,
-    but α = (y − Xβ)/τ contains it if τ > 0.
+    the penalty is at rounding level, singular values at rounding level count as 0, so that repeated
+    rows and more rows than columns cause no problem: their part of y does not reach β, but
+    α = (y − Xβ)/τ contains it if τ > 0.
     """
     y = y if y.ndim == 2 else y[:, None]
     root = np.sqrt(row_weights(weight, len(y)))
@@ -306,13 +307,13 @@ def dual(
         parts = (centred, target)
         largest = [np.maximum(part.max(axis=0), -part.min(axis=0)) for part in parts]
         require_squares(np.concatenate(largest) * np.sqrt(len(y)), X.shape[1])
-        gram = _outer_gram(centred)
-        solve, rank, condition = _dual_system(gram, ridge, max(X.shape))
-        alpha, explained = solve(target)
+        # A spread within the rounding error of the mean counts as constant.
+        centred[:, largest[0] <= 8 * EPSILON * np.abs(x_mean)] = 0.0
+        solve, rank, condition = _dual_system(centred, ridge)
+        alpha, coef = solve(target)
         # The Gram matrix squares the condition; one step of refinement gives the digits back.
-        left = target - centred @ (centred.T @ explained) - ridge * alpha
-        alpha, explained = (a + b for a, b in zip((alpha, explained), solve(left), strict=True))
-        coef = centred.T @ explained
+        left = solve(target - centred @ coef - ridge * alpha)
+        alpha, coef = alpha + left[0], coef + left[1]
         residual = ((target - centred @ coef) ** 2).sum(axis=0) + ridge * (coef**2).sum(axis=0)
     return LinearFit(
         coef=coef,
@@ -326,32 +327,34 @@ def dual(
 
 
 def _dual_system(
-    gram: Array, ridge: float, size: int
+    X: Array, ridge: float
 ) -> tuple[Callable[[Array], tuple[Array, Array]], int | None, float]:
-    """y ↦ α = (G + τI)⁺y and its part in the range of G; the rank of G if known, and κ of X."""
+    """y ↦ α = (XXᵀ + τI)⁺y and β = Xᵀα; the rank of X if known, and κ of X."""
+    gram = _outer_gram(X)
     if ridge > 0:
         lapack = scipy_linalg().lapack
         system = gram + np.diag(np.full(len(gram), ridge))
         R, failed = lapack.dpotrf(system, lower=0, clean=0)
-        if not failed:
-            reciprocal, _ = lapack.dpocon(R, np.abs(system).sum(axis=0).max())
-            if reciprocal > size * EPSILON:
+        reciprocal = 0.0 if failed else lapack.dpocon(R, np.abs(system).sum(axis=0).max())[0]
+        if reciprocal > SMALLEST_SHARE:
 
-                def by_factor(target: Array) -> tuple[Array, Array]:
-                    alpha = lapack.dpotrs(R, target)[0]
-                    return alpha, alpha
+            def by_factor(target: Array) -> tuple[Array, Array]:
+                alpha = lapack.dpotrs(R, target)[0]
+                return alpha, X.T @ alpha
 
-                return by_factor, None, float(np.sqrt(1.0 / reciprocal))
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > size * EPSILON * max(values[-1], 0.0)
-    lifted = np.where(kept, values, 0.0) + ridge
+            return by_factor, None, float(np.sqrt(1.0 / reciprocal))
+    rows = WideRows.of(X, gram)
+    squares = rows.squares[:, None]
 
     def by_spectrum(target: Array) -> tuple[Array, Array]:
-        parts = (vectors.T @ target) / np.where(lifted > 0, lifted, np.inf)[:, None]
-        return vectors @ parts, vectors @ np.where(kept[:, None], parts, 0.0)
+        parts = rows.left.T @ target
+        unexplained = target - rows.left @ parts
+        alpha = rows.left @ (parts / (squares + ridge)) + (unexplained / ridge if ridge > 0 else 0)
+        return alpha, rows.right @ (np.sqrt(squares) / (squares + ridge) * parts)
 
-    condition = float(np.sqrt(values[-1] / values[kept][0])) if kept.any() else float("inf")
-    return by_spectrum, int(kept.sum()), condition
+    rank = len(rows.squares)
+    condition = float(np.sqrt(rows.squares[-1] / rows.squares[0])) if rank else float("inf")
+    return by_spectrum, rank, condition
 
 
 def _outer_gram(X: Array) -> Array:

@@ -63,10 +63,8 @@ class RidgeEvidence:
         """From the spectrum of the normal equations of the first target of a source."""
         d = path.vectors.shape[0]
         total = float(path.total[0])
-        tiny = max(d, path.n_rows) * EPSILON * float(path.values[-1])
-        alive = path.values > tiny
-        values, vectors = np.where(alive, path.values, 0.0), path.vectors
-        projected = np.where(alive, path.projected[:, 0], 0.0)
+        values, vectors, projected = path.values, path.vectors, path.projected[:, 0]
+        alive = values > 0
         ratio = np.divide(projected, values, out=np.zeros_like(values), where=alive)
         residual = max(0.0, total - float(projected @ ratio))
         if residual < FEW_DIGITS * total:

@@ -8,9 +8,10 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries.moments import Moments, means, require_squares
-from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.mathematics.linalg.gram_spectrum import gram_spectrum
+from thetahat.mathematics.linalg.wide_rows import WideRows
 
 
 @dataclass(frozen=True)
@@ -18,9 +19,10 @@ class RidgePath:
     """Ridge fits for all penalties from one spectrum of the normal equations."""
 
     values: Array
+    """Eigenvalues of XᵀX in ascending order; those at rounding level are 0."""
     vectors: Array
     projected: Array
-    """c = VᵀXᵀy, shape (d, k)."""
+    """c = VᵀXᵀy, shape (d, k); 0 where the eigenvalue is."""
     total: Array
     """Σ w (y − ȳ)², shape (k,)."""
     x_mean: Array
@@ -41,10 +43,9 @@ class RidgePath:
         factor = np.concatenate([about.unit[:d] / unit, about.unit[d:]])
         scatter = about.scatter * factor * factor[:, None]
         with one_blas_thread():
-            values, vectors = np.linalg.eigh(scatter[:d, :d])
-            projected = vectors.T @ scatter[:d, d:]
+            values, vectors, projected = gram_spectrum(scatter[:d, :d], scatter[:d, d:])
         return cls(
-            values=np.maximum(values, 0.0),
+            values=values,
             vectors=vectors,
             projected=projected,
             total=np.diagonal(scatter)[d:],
@@ -69,15 +70,11 @@ class RidgePath:
         largest = [np.abs(part).max(axis=0, initial=0.0) for part in (rows, target)]
         require_squares(np.concatenate(largest) * np.sqrt(len(X)), d)
         with one_blas_thread():
-            values, left = np.linalg.eigh(rows @ rows.T)
-            alive = values > max(X.shape) * EPSILON * values[-1]
-            alive[-1] = True
-            values, left = np.maximum(values[alive], 0.0), left[:, alive]
-            vectors = rows.T @ (left / np.sqrt(np.where(values > 0, values, 1.0)))
-            projected = np.sqrt(values)[:, None] * (left.T @ target)
+            found = WideRows.of(rows, rows @ rows.T)
+            projected = np.sqrt(found.squares)[:, None] * (found.left.T @ target)
         return cls(
-            values=values,
-            vectors=vectors,
+            values=found.squares,
+            vectors=found.right,
             projected=projected,
             total=(target**2).sum(axis=0),
             x_mean=mean[:d],
@@ -91,12 +88,11 @@ class RidgePath:
     def filters(self) -> Array:
         """1/(λ + α) for every direction and penalty; 0 where both vanish."""
         lifted = self.values[:, None] + self.penalties
-        tiny = len(self.values) * EPSILON * max(self.values[-1], 0.0)
-        return np.where(lifted > tiny, 1.0 / np.where(lifted > tiny, lifted, 1.0), 0.0)
+        return np.where(lifted > 0, 1.0 / np.where(lifted > 0, lifted, 1.0), 0.0)
 
     def unpenalised(self) -> Array:
         """1/λ for every direction, 0 in the null space of X."""
-        alive = self.values > len(self.values) * EPSILON * max(self.values[-1], 0.0)
+        alive = self.values > 0
         return np.where(alive, 1.0 / np.where(alive, self.values, 1.0), 0.0)
 
     def noise_share(self) -> float:

@@ -26,6 +26,7 @@ from thetahat.foundation.precision import EPSILON, ROUNDING
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.prior import GaussianPrior
+from thetahat.mathematics.linalg.gram_spectrum import gram_spectrum
 from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
 
 GRID = 400
@@ -163,12 +164,14 @@ class Conjugate:
             across = inverse @ self.gram[np.ix_(flat, proper)]
             along = inverse @ self.slope[flat]
             follow[flat] = -inverse.T @ across
-            values, vectors = np.linalg.eigh(gram - across.T @ across)
             # Directions that no row determines: eigenvalue and slope are rounding, not their ratio.
-            reached = values > ROUNDING * len(values) * values.max(initial=0.0)
+            values, vectors, inner = gram_spectrum(
+                gram - across.T @ across, (slope - across.T @ along)[:, None], ROUNDING
+            )
+            reached, inner = values > 0, inner[:, 0]
             rows = self.rows - int(flat.sum())
             reached[: max(len(values) - rows, 0)] = False
-            inner = np.where(reached, vectors.T @ (slope - across.T @ along), 0.0)
+            inner = np.where(reached, inner, 0.0)
             explained = (inner / np.sqrt(np.where(reached, values, 1.0))) ** 2
             left = total - float(along @ along) - float(explained.sum())
             return _Split(
