@@ -311,3 +311,25 @@ def test_control_c_ends_the_fits_on_other_threads(work):
     assert run(script, limit=60).split() == [
         "interrupted"
     ]  # the process ends; it waits for its threads
+
+
+@needs_fork
+def test_control_c_leaves_the_work_of_other_threads_alone():
+    script = COMMON + (
+        "import threading\n"
+        "x = random.standard_normal((800, 6)); y = (x[:, 0] > 0).astype(int)\n"
+        "brief = th.RandomForestClassifier(40, random_state=0)\n"
+        "long = th.SGDClassifier(max_iter=10**9, tol=None)\n"
+        "def press(signum, frame): raise KeyboardInterrupt\n"
+        "def other():\n"
+        "    for _ in range(20): done.append(th.evaluate(brief, x, y))\n"
+        "done = []; signal.signal(signal.SIGALRM, press)\n"
+        "with th.config(threads=2):\n"
+        "    beside = threading.Thread(target=other, daemon=True); beside.start()\n"
+        "    signal.setitimer(signal.ITIMER_REAL, 0.5)\n"
+        "    try:\n"
+        "        th.evaluate(long, x, y, cv=2)\n"
+        "    except KeyboardInterrupt:\n"
+        "        beside.join(60); print(len(done))\n"
+    )
+    assert run(script, limit=120).split() == ["20"]

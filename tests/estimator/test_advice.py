@@ -86,7 +86,7 @@ def test_a_function_is_made_a_loss_as_the_error_says():
     [
         (sklearn.tree.DecisionTreeRegressor(max_depth=2), r"sklearn\.tree\.plot_tree"),
         (th.HistGradientBoostingRegressor(max_iter=2), "not a single tree.*DecisionTree"),
-        (th.GradientBoostingRegressor(n_estimators=2), r"not a single tree.*estimators_\[0\]"),
+        (th.GradientBoostingRegressor(n_estimators=2), r"not a single tree.*estimators_\[0, 0\]"),
     ],
 )
 def test_what_is_no_tree_of_the_library_is_not_drawn(model, way):

@@ -13,12 +13,16 @@ RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((60, 4))
 Y = X @ [1.0, 0.0, -2.0, 0.0] + RANDOM.standard_normal(60)
 GROUPS = RANDOM.permutation(np.arange(60) % 6)
-MODELS = ["LassoCV", "ElasticNetCV", "RidgeCV", "OrthogonalMatchingPursuitCV", "RidgeClassifierCV"]
+MODELS = [
+    *("LassoCV", "ElasticNetCV", "RidgeCV", "OrthogonalMatchingPursuitCV", "RidgeClassifierCV"),
+    "LogisticRegressionCV",
+]
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_groups_reach_the_splitter(name):
-    y = Y > 0 if "Classifier" in name else Y
+    y = Y > 0 if name in ("RidgeClassifierCV", "LogisticRegressionCV") else Y
     own = list(GroupKFold(3).split(X, y, GROUPS))
     expected = getattr(th, name)(cv=own).fit(X, y)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -30,7 +34,7 @@ def test_groups_reach_the_splitter(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_groups_without_routing_are_refused(name):
-    y = Y > 0 if "Classifier" in name else Y
+    y = Y > 0 if name in ("RidgeClassifierCV", "LogisticRegressionCV") else Y
     with pytest.raises(
         th.errors.ParameterError,
         match=r"groups can only be passed on to the splitter.*enable_metadata",

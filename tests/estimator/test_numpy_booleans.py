@@ -20,6 +20,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
         (th.Lasso(alpha=0.01), "precompute", "coef_"),
         (th.ElasticNet(alpha=0.01), "precompute", "coef_"),
         (th.LassoCV(alphas=[0.1, 0.01], cv=2), "precompute", "coef_"),
+        (th.Lars(), "fit_path", "coef_"),
+        (th.LassoLars(alpha=0.01), "positive", "coef_"),
+        (th.LassoLarsIC(), "positive", "coef_"),
     ],
     ids=lambda part: type(part).__name__ if hasattr(part, "fit") else str(part),
 )

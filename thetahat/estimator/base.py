@@ -22,6 +22,7 @@ from thetahat.data.validation import as_device_features, as_features, as_source
 from thetahat.data.views import with_one_target
 from thetahat.estimator.distributed.routing import ROWWISE, lazy_on_dask, source_for_dask
 from thetahat.estimator.parameters import Range, check_ranges
+from thetahat.estimator.stored_parts import require_fitting_lengths
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.checked_value import check_sparse_entries
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -69,13 +70,19 @@ def _is_stale(model: Any, name: str, before: Any) -> bool:
 
 
 def _numpy_parameters(attributes: dict[str, Any]) -> dict[str, Any]:
-    """The parameters that are numbers of NumPy. A fit reads them as Python's, so that a product of
-    small ones does not overflow."""
+    """The parameters that are numbers or Booleans of NumPy. A fit reads them as Python's, so that a
+    product of small ones does not overflow, and compiled code takes them."""
     return {
         name: value
         for name, value in attributes.items()
-        if isinstance(value, np.number) and not name.endswith("_") and not name.startswith("_")
+        if isinstance(value, np.number | np.bool_)
+        and not name.endswith("_")
+        and not name.startswith("_")
     }
+
+
+def _of_python(value: Any) -> Any:
+    return float(value) if isinstance(value, np.floating) else value.item()
 
 
 def _continues(attributes: dict[str, Any]) -> bool:
@@ -103,7 +110,7 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
         numbers = _numpy_parameters(before)
         token = _fitting.set(running | {id(self)})
         try:
-            self.__dict__.update({name: number.item() for name, number in numbers.items()})
+            self.__dict__.update({name: _of_python(value) for name, value in numbers.items()})
             made = fit(self, *args, **params)
         except BaseException as failure:
             if not goes_on and not _continues(before):
@@ -212,6 +219,7 @@ class Estimator(BaseEstimator):
             super().__setstate__(state)
             check_sparse_entries(self, vars(self))
             self._check_stored_classes()
+            require_fitting_lengths(self)
             self._check_loaded()
 
     def _check_stored_classes(self) -> None:

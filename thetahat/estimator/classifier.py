@@ -19,7 +19,7 @@ from thetahat.data.validation import require_dense_target
 from thetahat.data.views import View, as_given, relabelled, with_one_target
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.source_scores import accuracy_of_source, require_no_target_beside
-from thetahat.estimator.stored_classes import require_fitting_classes
+from thetahat.estimator.stored_parts import require_fitting_classes
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 

@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from functools import cache
+from importlib import import_module
 from itertools import chain, islice
 from math import inf
 from threading import Event, Lock, Thread, current_thread, get_ident, local, main_thread
@@ -160,6 +161,9 @@ def scipy_linalg() -> Any:
     """``scipy.linalg``, imported when needed, with its BLAS limited like the others."""
     import scipy.linalg
 
+    for part in ("blas", "lapack"):  # missing if an interrupt came during the first import
+        if not hasattr(scipy.linalg, part):
+            setattr(scipy.linalg, part, import_module(f"scipy.linalg.{part}"))
     _one_blas_thread.heed_scipy()
     return scipy.linalg
 
@@ -251,7 +255,10 @@ def interruptible(work: Callable[[], Result], products: float) -> Result:
         except BaseException as failure:
             outcome.set_exception(failure)
 
-    Thread(target=run, daemon=True, name="thetahat").start()
+    try:
+        Thread(target=run, daemon=True, name="thetahat").start()
+    except (RuntimeError, MemoryError):  # "can't start new thread"
+        return work()
     return outcome.result()
 
 
@@ -274,23 +281,29 @@ class PooledWork(Generic[Item, Result]):
         with self._lock:
             self._running.add(thread)
         try:
-            return self._work(item)
+            found = self._work(item)
         finally:
             with self._lock:
                 self._running.discard(thread)
+        _raise_what_is_pending()
+        return found
 
     def stop(self) -> None:
         """End the calls that are running, at their next step in Python, and leave them the pool.
 
-        Other work gets new threads, so that it does not wait for a call into compiled code.
+        Other work gets new threads, so that it does not wait for a call into compiled code. Work of
+        other threads that is on the pool already goes on there.
         """
         for size in [size for size, pool in _pools.items() if pool is self._pool]:
             _pools.pop(size, None)
-        self._pool.shutdown(wait=False, cancel_futures=True)
         interrupt = ctypes.py_object(KeyboardInterrupt)
         with self._lock:
             for thread in self._running:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), interrupt)
+
+
+def _raise_what_is_pending() -> None:
+    """Python raises the interrupt of another thread when a function is called, at the latest."""
 
 
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

@@ -377,3 +377,22 @@ def test_stored_errors_are_weighted():
 def test_text_among_the_penalties_is_refused(kind):
     with pytest.raises(th.errors.ParameterError, match="alphas"):
         kind(alphas=(1, 1.0, "1")).fit(X, Y)
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_scorers_that_are_functions_see_targets_and_predictions_of_one_shape(n_targets):
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((40, 8))
+    y = rows[:, :n_targets] + random.standard_normal((40, n_targets))
+    y = y[:, 0] if n_targets == 1 else y
+
+    def scorer(model, given, truth):
+        assert len(given) == len(truth) == 40
+        assert model.predict(given).shape == truth.shape
+        return -np.mean((model.predict(given) - truth) ** 2)
+
+    alphas = [0.01, 1.0, 100.0]
+    model = th.RidgeCV(alphas, scoring=scorer).fit(rows, y)
+    usual = th.RidgeCV(alphas, scoring="neg_mean_squared_error").fit(rows, y)
+    assert model.alpha_ == usual.alpha_
+    assert model.best_score_ == pytest.approx(usual.best_score_)

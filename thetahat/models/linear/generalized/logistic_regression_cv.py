@@ -15,7 +15,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.row_subset import some_rows, target_arrays
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.fold_routing import splits_of
+from thetahat.estimator.fold_routing import RoutesToFolds, splits_of
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.caller_warning import warn
@@ -72,7 +72,7 @@ class LogisticSearch:
 
 
 @with_parameters
-class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
+class LogisticRegressionCV(RoutesToFolds, LogisticClassifier, LogisticSearch):
     """Logistic regression that chooses C and l1_ratio by cross-validation.
 
     Formula: for each fold and l1_ratio, β̂(C) = argmin C Σ wᵢ ℓᵢ + R(β) is computed for all C, each
@@ -168,7 +168,9 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         return cls(cv=3)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LogisticRegressionCV:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any
+    ) -> LogisticRegressionCV:
         """Choose C and l1_ratio by cross-validation and fit the classifier to all rows.
 
         Parameters
@@ -179,12 +181,13 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         y : array-like of shape (n,)
             Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
         """
+        for_folds = self._for_folds(params)
         rows = self._open_classes(X, y, sample_weight)
         self.Cs_ = np.logspace(-4, 4, self.Cs) if np.ndim(self.Cs) == 0 else np.asarray(self.Cs)
         ratios = self._ratios()
         weighed = class_weighted(rows, self.classes_, self.class_weight, type(self).__name__)
         watch = Watch()
-        paths = self._paths(rows, weighed, ratios, watch)
+        paths = self._paths(rows, weighed, ratios, watch, for_folds)
         scores = np.array([[path.scores for path in fold] for fold in paths])
         finish = partial(self._finish, weighed, scores=scores, ratios=ratios, X=X, y=y)
         watch.in_time(finish)(paths)
@@ -216,7 +219,12 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         return [strength_and_share(self.penalty, 1.0, ratio)[1] for ratio in given]
 
     def _paths(
-        self, rows: Source, weighed: Source, ratios: list[float], watch: Watch
+        self,
+        rows: Source,
+        weighed: Source,
+        ratios: list[float],
+        watch: Watch,
+        for_folds: dict[str, Any],
     ) -> list[list[FoldPath]]:
         """Fits for all Cs, for each fold (outer list) and l1_ratio (inner list), in parallel."""
         scorer = (
@@ -227,7 +235,9 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         codes, weight = target_arrays(rows)
         labels = self.classes_[np.asarray(codes).astype(np.intp)]
         to_split = rows.X if isinstance(rows, InMemory) else np.empty((len(labels), 0))
-        folds = splits_of(self.cv, to_split, labels, who=type(self).__name__, classifier=True)
+        folds = splits_of(
+            self.cv, to_split, labels, who=type(self).__name__, classifier=True, **for_folds
+        )
         limits = settings()
 
         def work(task: tuple[Array, Array, float]) -> FoldPath:

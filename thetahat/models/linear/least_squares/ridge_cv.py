@@ -17,6 +17,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import RoutesToFolds, splits_of
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, non_negative_array, none, one_of
+from thetahat.foundation.arguments import returned_number
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
@@ -192,21 +193,18 @@ class RidgeCV(RidgeSearch, LinearRegressor):
         """Apply the scorer to the predictions of left-out rows."""
         scorer = check_scoring(self, scoring=self.scoring)
         options = {} if weight is None else {"sample_weight": weight}
+
+        def score(truth: Array, predicted: Array) -> float:
+            # As in scikit-learn, a scorer sees the predictions in the place of the rows.
+            rows, answers = predicted.reshape(len(truth), -1), _GivenPredictions(predicted)
+            return returned_number(scorer(answers, rows, truth, **options), "RidgeCV: the scorer")
+
+        one = y[:, 0] if y.shape[1] == 1 else y
+        left = np.moveaxis(residuals, 2, 0)
         if not self.alpha_per_target:
-            predictions = [y - residuals[:, :, a] for a in range(residuals.shape[2])]
-            return np.array(
-                [[scorer(_GivenPredictions(p), None, y, **options) for p in predictions]]
-            )
+            return np.array([[score(one, one - each.reshape(one.shape)) for each in left]])
         return np.array(
-            [
-                [
-                    scorer(
-                        _GivenPredictions(y[:, k] - residuals[:, k, a]), None, y[:, k], **options
-                    )
-                    for a in range(residuals.shape[2])
-                ]
-                for k in range(y.shape[1])
-            ]
+            [[score(y[:, k], y[:, k] - each[:, k]) for each in left] for k in range(y.shape[1])]
         )
 
     def _fold_scores(self, source: Source, alphas: Array, for_folds: dict[str, Any]) -> Array:
@@ -243,7 +241,7 @@ class _GivenPredictions(RegressorMixin, BaseEstimator):
     """A model with given predictions, in the form that scorers need."""
 
     def __init__(self, predictions: Array) -> None:
-        self.predictions = predictions if predictions.shape[-1] != 1 else predictions[..., 0]
+        self.predictions = predictions
 
     def predict(self, X: Any) -> Array:
         return self.predictions

@@ -132,7 +132,9 @@ def tree_of(model: Any) -> Tree:
             f"or fit th.{kind.__name__}."
         )
     has_members = hasattr(model, "estimators_")
-    remedy = "model.estimators_[0]" if has_members else "a DecisionTreeClassifier or -Regressor"
+    nested = has_members and getattr(model.estimators_, "ndim", 1) > 1  # one column per class
+    member = "model.estimators_[0, 0]" if nested else "model.estimators_[0]"
+    remedy = member if has_members else "a DecisionTreeClassifier or -Regressor"
     raise CapabilityError(
         f"A {kind.__name__} is not a single tree, so that it cannot be shown as one. Use {remedy}."
     )

@@ -1,7 +1,8 @@
-"""Whether the labels of a stored classifier fit its other fitted parts.
+"""Whether the labels and other fitted parts of a stored model fit each other.
 
 A prediction takes the label at the place of the largest score, so that fewer labels than scores
-end in an error of the array or, if the missing places are never largest, in wrong labels.
+end in an error of the array or, if the missing places are never largest, in wrong labels. NumPy
+repeats an array of length 1 without an error.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ PER_CLASS = (
     "_indices",
 )  # fmt: skip
 """Attributes with one entry for each class."""
+EQUAL_LENGTHS = (("weights_", "means_"), ("var_", "theta_"))
+"""Attributes with one entry for each of the same components or classes."""
 MEMBERS = ("estimators_", "estimator_", "final_estimator_", "classifier_")
 
 
@@ -34,6 +37,7 @@ def require_fitting_classes(model: Any) -> None:
     several = isinstance(classes, list)  # one array for each output
     for each in classes if several else [classes]:
         check_rule(model, _is_list_of_labels(each), "classes_ must be an array of labels")
+        check_rule(model, _is_ascending(each), "classes_ must be in ascending order")
     lengths = [len(each) for each in classes] if several else len(classes)
     if "n_classes_" in state:
         counted = np.asarray(state["n_classes_"]).tolist()
@@ -55,8 +59,35 @@ def require_fitting_classes(model: Any) -> None:
         check_rule(model, lengths == 2, f"classes_ has {lengths} labels instead of two")
 
 
+def require_fitting_lengths(model: Any) -> None:
+    """Refuse a stored model of which one attribute has fewer entries than another. Cost: O(1)."""
+    state = vars(model)
+    for names in EQUAL_LENGTHS:
+        if all(_is_list(state.get(name)) for name in names):
+            one, other = (len(state[name]) for name in names)
+            rule = f"{names[0]} has length {one}, {names[1]} {other}"
+            check_rule(model, one == other, rule)
+    coef, intercept = np.shape(state.get("coef_")), state.get("intercept_")
+    if isinstance(intercept, np.ndarray) and _is_list(intercept) and len(coef) in (1, 2):
+        outputs = coef[0] if len(coef) == 2 else 1
+        rule = f"intercept_ has {intercept.size} entries, coef_ {outputs} outputs"
+        check_rule(model, intercept.size == outputs, rule)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim > 0
+
+
 def _is_list_of_labels(classes: Any) -> bool:
     return isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.size > 0
+
+
+def _is_ascending(classes: Any) -> bool:
+    """Whether no label stands before a smaller one; labels of several types have no order."""
+    try:
+        return not np.any(classes[1:] <= classes[:-1])
+    except TypeError:
+        return True
 
 
 def _class_counts(state: dict[str, Any]) -> Iterator[tuple[str, int]]:

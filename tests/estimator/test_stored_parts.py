@@ -1,11 +1,11 @@
-"""Stored classifiers whose labels do not fit their other parts are refused, however they arrive."""
+"""Stored models whose parts do not fit each other are refused, however they arrive."""
 
 import pickle
 import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
 import thetahat as th
@@ -66,3 +66,33 @@ def test_weights_of_labels_in_several_columns_are_stored():
             model.fit(X, labels)
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+ROWS = np.random.default_rng(1).standard_normal((60, 3))
+TARGET = ROWS @ [1.0, -2.0, 0.5]
+LABELS = np.digitize(TARGET, [-1, 1])
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "change"),
+    [
+        (th.LogisticRegression().fit(ROWS, LABELS), "intercept_", lambda part: part[:1]),
+        (
+            th.Ridge().fit(ROWS, ROWS[:, :2]),
+            "intercept_",
+            lambda part: part[:1],
+        ),
+        (th.GaussianMixture(3, random_state=0).fit(ROWS), "weights_", lambda part: part[:1]),
+        (th.GaussianNB().fit(ROWS, LABELS), "var_", lambda part: part[:1]),
+        (th.KNeighborsClassifier().fit(ROWS, LABELS), "classes_", lambda part: part[::-1]),
+    ],
+    ids=["classes", "targets", "mixture", "bayes", "order"],
+)
+def test_parts_that_numpy_would_repeat_are_refused(tmp_path, model, name, change):
+    wrong = clone(model)
+    wrong.__dict__.update(model.__dict__, **{name: change(getattr(model, name)).copy()})
+    with pytest.raises(th.errors.DataError, match=name):
+        pickle.loads(pickle.dumps(wrong))
+    th.save(wrong, tmp_path / "wrong.theta")
+    with pytest.raises(th.errors.DataError, match=name):
+        th.load(tmp_path / "wrong.theta")
