@@ -54,3 +54,12 @@ def test_the_fit_is_the_same():
     y = X[:, 0] > 0
     silent, verbose = (th.RandomForestClassifier(9, random_state=0, verbose=v) for v in (0, 2))
     assert np.array_equal(silent.fit(X, y).predict_proba(X), verbose.fit(X, y).predict_proba(X))
+
+
+@pytest.mark.parametrize("value", ["rubbish", np.ones(3), (1,), object()], ids=type)
+@pytest.mark.parametrize("name", ["ARDRegression", "BaggingRegressor", "KMeans", "SVC"])
+def test_what_is_no_level_is_refused(name, value):
+    model = getattr(th, name)(verbose=value)
+    x = np.random.default_rng(0).standard_normal((20, 2))
+    with pytest.raises(th.errors.ParameterError, match=r"verbose=.* must be"):
+        model.fit(x, (x[:, 0] > 0).astype(int))

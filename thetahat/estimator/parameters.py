@@ -158,6 +158,11 @@ share_of_all = Range(
 """A fraction of all rows or columns, as a float; an int is a count instead."""
 boolean = Range(lambda value: isinstance(value, bool | np.bool_), "True or False")
 none = Range(lambda value: value is None, "None")
+verbosity = Range(
+    lambda value: value is None or isinstance(value, bool | np.bool_) or _is_real(value),
+    "True, False or a number",
+)
+"""For all models that print their progress."""
 non_negative_array = Range(
     lambda value: isinstance(value, np.ndarray | list | tuple) and _is_non_negative(value),
     "an array of numbers ≥ 0",
@@ -166,7 +171,8 @@ non_negative_array = Range(
 
 def check_ranges(estimator: Any) -> None:
     """Raise an error if a parameter is outside its declared range."""
-    for name, rule in estimator._ranges.items():
+    usual = {"verbose": verbosity} if hasattr(estimator, "verbose") else {}
+    for name, rule in (usual | estimator._ranges).items():
         check_value(getattr(estimator, name), rule, name, type(estimator).__name__)
 
 
