@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import ConstantKernel, PairwiseKernel, WhiteKernel
 
 import thetahat as th
 from thetahat.errors import ParameterError
+from thetahat.mathematics.kernels.names import ScikitLearnKernel
 
 k = th.kernels
 X = np.random.default_rng(0).standard_normal((40, 3))
@@ -31,3 +33,18 @@ def test_whole_powers_of_kernels_are_products():
 def test_other_powers_of_kernels_are_refused(exponent):
     with pytest.raises(ParameterError, match="whole number from 1 to 100"):
         k.RBF() ** exponent
+
+
+def test_the_diagonal_of_pairwise_kernels_is_not_computed_row_by_row(monkeypatch):
+    product = ConstantKernel(2.0) * PairwiseKernel(metric="rbf", gamma=0.3)
+    ours = ScikitLearnKernel(product + WhiteKernel())
+    rows = np.random.default_rng(0).standard_normal((150, 3))
+    expected, calls, value = ours.kernel.diag(rows), [], PairwiseKernel.__call__
+
+    def counted(*given, **options):
+        calls.append(given)
+        return value(*given, **options)
+
+    monkeypatch.setattr(PairwiseKernel, "__call__", counted)
+    np.testing.assert_allclose(ours.diagonal(rows), expected)
+    assert len(calls) <= 3

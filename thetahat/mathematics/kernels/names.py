@@ -153,6 +153,10 @@ _SIMPLE: dict[str, tuple[Callable[..., Kernel], dict[str, str]]] = {
 }
 
 
+AT_ONCE = 64
+"""Rows of the Gram matrices from which a diagonal is taken."""
+
+
 @dataclass(frozen=True, eq=False)
 class ScikitLearnKernel(Kernel):
     """A kernel of scikit-learn, with its own values and derivatives."""
@@ -190,7 +194,14 @@ class ScikitLearnKernel(Kernel):
 
     def diagonal(self, X: Matrix) -> Array:
         """The diagonal of the kernel."""
-        return np.array(self.kernel.diag(dense(X)), dtype=X.dtype)
+        rows: Any = dense(X)
+        parts = [self.kernel, *self.kernel.get_params().values()]
+        if any(type(part).__name__ == "PairwiseKernel" for part in parts):
+            # Its own method calls the kernel once per row; small Gram matrices take less time.
+            starts = range(0, len(rows), AT_ONCE)
+            pieces = [np.diagonal(self.kernel(rows[at : at + AT_ONCE])) for at in starts]
+            return np.concatenate(pieces).astype(X.dtype)
+        return np.array(self.kernel.diag(rows), dtype=X.dtype)
 
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The derivatives that the kernel computes, for the Gram matrix of both sets of rows."""
