@@ -21,8 +21,15 @@ from thetahat.data.source import Source
 from thetahat.data.validation import as_device_features, as_features, as_source
 from thetahat.data.views import with_one_target
 from thetahat.estimator.distributed.routing import ROWWISE, lazy_on_dask, source_for_dask
-from thetahat.estimator.parameters import Range, check_ranges
+from thetahat.estimator.parameters import (
+    Range,
+    check_ranges,
+    continues,
+    numpy_parameters,
+    of_python,
+)
 from thetahat.estimator.stored_parts import require_fitting_lengths
+from thetahat.estimator.watching import has_parameters, is_stale
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.checked_value import check_sparse_entries
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -37,58 +44,6 @@ FITS = ("fit", "fit_transform", "fit_predict", "partial_fit")
 """Methods that fit an estimator, or continue a fit."""
 _fitting: ContextVar[frozenset[int]] = ContextVar("_fitting", default=frozenset())
 """The estimators whose fit is running; a fit may call another method of `FITS`."""
-
-
-OPENED = {
-    "estimator_",
-    "n_features_in_",
-    "feature_names_in_",
-    "classes_",
-    "n_classes_",
-    "n_outputs_",
-}
-"""Fitted attributes that are set before anything is learned from the rows."""
-
-
-def _has_parameters(model: Any, before: dict[str, Any]) -> bool:
-    """Whether the estimator is fitted, and has learned more than the names of columns and classes.
-
-    ``before`` holds its attributes when the fit began.
-    """
-    nothing = object()
-    return model.__sklearn_is_fitted__() and any(
-        name.endswith("_") and name not in OPENED and before.get(name, nothing) is not value
-        for name, value in model.__dict__.items()
-    )
-
-
-def _is_stale(model: Any, name: str, before: Any) -> bool:
-    """Whether a fitted attribute that holds more than a number is still that of an earlier fit."""
-    fitted = name.endswith("_") and not name.startswith("_") and name not in OPENED
-    plain = isinstance(before, int | float | str | None)
-    return fitted and not plain and model.__dict__.get(name) is before
-
-
-def _numpy_parameters(attributes: dict[str, Any]) -> dict[str, Any]:
-    """The parameters that are numbers or Booleans of NumPy. A fit reads them as Python's, so that a
-    product of small ones does not overflow, and compiled code takes them."""
-    return {
-        name: value
-        for name, value in attributes.items()
-        if isinstance(value, np.number | np.bool_)
-        and not name.endswith("_")
-        and not name.startswith("_")
-    }
-
-
-def _of_python(value: Any) -> Any:
-    return float(value) if isinstance(value, np.floating) else value.item()
-
-
-def _continues(attributes: dict[str, Any]) -> bool:
-    """Whether ``warm_start`` asks to go on from the last fit; an invalid value counts as yes."""
-    given = attributes.get("warm_start", False)
-    return np.ndim(given) > 0 or bool(given)
 
 
 def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,17 +62,17 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
         if id(self) in running:
             return fit(self, *args, **params)
         before = dict(self.__dict__)
-        numbers = _numpy_parameters(before)
+        numbers = numpy_parameters(before)
         token = _fitting.set(running | {id(self)})
         try:
-            self.__dict__.update({name: _of_python(value) for name, value in numbers.items()})
+            self.__dict__.update(of_python(numbers))
             made = fit(self, *args, **params)
         except BaseException as failure:
-            if not goes_on and not _continues(before):
+            if not goes_on and not continues(before):
                 for name in before:
-                    if _is_stale(self, name, before[name]):
+                    if is_stale(self, name, before[name]):
                         del self.__dict__[name]
-            if not (isinstance(failure, KeyboardInterrupt) and _has_parameters(self, before)):
+            if not (isinstance(failure, KeyboardInterrupt) and has_parameters(self, before)):
                 self.__dict__.clear()
                 self.__dict__.update(before)
             raise

@@ -210,3 +210,27 @@ def _shown(value: Any) -> str:
 
 def _quoted(words: str) -> list[str]:
     return words.split("'")[1::2]
+
+
+def numpy_parameters(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that are numbers or Booleans of NumPy. A fit reads them as Python's, so that a
+    product of small ones does not overflow, and compiled code takes them."""
+    return {
+        name: value
+        for name, value in attributes.items()
+        if isinstance(value, np.number | np.bool_) and not name.startswith("_") and name[-1:] != "_"
+    }
+
+
+def of_python(numbers: dict[str, Any]) -> dict[str, Any]:
+    """The same numbers as Python's; `item` would leave a long double as it is."""
+    return {
+        name: float(value) if isinstance(value, np.floating) else value.item()
+        for name, value in numbers.items()
+    }
+
+
+def continues(attributes: dict[str, Any]) -> bool:
+    """Whether ``warm_start`` asks to start from the last fit; an invalid value counts as yes."""
+    given = attributes.get("warm_start", False)
+    return np.ndim(given) > 0 or bool(given)

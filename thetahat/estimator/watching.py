@@ -21,6 +21,15 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 WARNED_OF = (Outcome.STEPS_EXHAUSTED, Outcome.STUCK, Outcome.DIVERGED, Outcome.OUT_OF_TIME)
 STEP_SIZES = ("eta0", "learning_rate_init", "learning_rate")
 """Parameters that set the length of the steps; the first one that an estimator has counts."""
+OPENED = {
+    "estimator_",
+    "n_features_in_",
+    "feature_names_in_",
+    "classes_",
+    "n_classes_",
+    "n_outputs_",
+}
+"""Fitted attributes that are set before anything is learned from the rows."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 _fit: ContextVar[tuple[Any, list[Callable[[], Any]]] | None] = ContextVar("_fit", default=None)
@@ -183,3 +192,22 @@ def _either(ways: list[str]) -> str:
     """The ways as "a.", "a, or b." or "a, b, or c."."""
     *first, last = ways
     return f"{', '.join(first)}, or {last}." if first else f"{last}."
+
+
+def has_parameters(model: Any, before: dict[str, Any]) -> bool:
+    """Whether the estimator is fitted, and has learned more than the names of columns and classes.
+
+    ``before`` holds its attributes when the fit began.
+    """
+    nothing = object()
+    return model.__sklearn_is_fitted__() and any(
+        name.endswith("_") and name not in OPENED and before.get(name, nothing) is not value
+        for name, value in model.__dict__.items()
+    )
+
+
+def is_stale(model: Any, name: str, before: Any) -> bool:
+    """Whether a fitted attribute that holds more than a number is still that of an earlier fit."""
+    fitted = name.endswith("_") and not name.startswith("_") and name not in OPENED
+    plain = isinstance(before, int | float | str | None)
+    return fitted and not plain and model.__dict__.get(name) is before

@@ -292,7 +292,7 @@ class PooledWork(Generic[Item, Result]):
         """End the calls that are running, at their next step in Python, and leave them the pool.
 
         Other work gets new threads, so that it does not wait for a call into compiled code. Work of
-        other threads that is on the pool already goes on there.
+        other threads that is on the pool already continues there.
         """
         for size in [size for size, pool in _pools.items() if pool is self._pool]:
             _pools.pop(size, None)

@@ -29,7 +29,7 @@ from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
-from thetahat.mathematics.linalg.wide_rows import SMALLEST_SHARE, WideRows
+from thetahat.mathematics.linalg.uneven_columns import SMALLEST_SHARE, WideRows
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries.moments import Moments, means, require_squares
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.gram_spectrum import gram_spectrum
-from thetahat.mathematics.linalg.wide_rows import WideRows
+from thetahat.mathematics.linalg.uneven_columns import WideRows, gram_spectrum
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,9 @@ class RidgePath:
         with one_blas_thread():
             found = WideRows.of(rows, rows @ rows.T)
             projected = np.sqrt(found.squares)[:, None] * (found.left.T @ target)
+        if not len(found.squares):  # equal rows: one direction without any effect
+            found = WideRows(np.zeros(1), np.zeros((len(X), 1)), np.zeros((d, 1)))
+            projected = np.zeros((1, target.shape[1]))
         return cls(
             values=found.squares,
             vectors=found.right,

@@ -26,8 +26,8 @@ from thetahat.foundation.precision import EPSILON, ROUNDING
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.prior import GaussianPrior
-from thetahat.mathematics.linalg.gram_spectrum import gram_spectrum
 from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
+from thetahat.mathematics.linalg.uneven_columns import gram_spectrum
 
 GRID = 400
 """Number of noise levels tried before the best is refined; the evidence may have two maxima."""
