@@ -31,6 +31,10 @@ def targets(model, x):
     labelled = isinstance(model, LabelledEstimator) and not is_regressor(model)
     return (y > np.median(y)).astype(int) if is_classifier(model) or labelled else y
 
+def suited(model, x):
+    whole = get_tags(model).input_tags.categorical  # its numbers stand for categories
+    return np.minimum(np.floor(x), 2) if whole else x
+
 def example_of(name):
     model = estimators()[name]._example()
     few = {"n_estimators": 10} if "n_estimators" in model.get_params() else {}
@@ -63,7 +67,7 @@ th.DecisionTreeClassifier(max_depth=6).fit(x, (x[:, 0] > 1).astype(int))  # star
 failed = 0
 names = [name for name in estimators() if len(sys.argv) < 2 or name in sys.argv[1:]]
 for name in names:
-    rows = x if len(sys.argv) > 1 else small
+    rows = suited(example_of(name), x if len(sys.argv) > 1 else small)
     model = example_of(name).fit(rows, targets(example_of(name), rows))
     found = outcome_of_child(lambda: clone(model).fit(rows, targets(model, rows)))
     if found != 0:
@@ -83,14 +87,14 @@ small = x[:400]
 failed = 0
 for name in sys.argv[3:] or estimators():
     example = example_of(name)
-    y = targets(example, x)
-    model = clone(example).fit(small, targets(example, small))  # what is imported stays
+    y, rows, few = targets(example, x), suited(example, x), suited(example, small)
+    model = clone(example).fit(few, targets(example, few))  # what is imported stays
     for level in levels:
         def work():
             pages = int(open("/proc/self/statm").read().split()[0])
             limit = pages * resource.getpagesize() + int(level * 2**20)
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-            clone(model).fit(x, y)
+            clone(model).fit(rows, y)
         found = outcome_of_child(work, 240)
         if found not in (0, 10):
             print(name, level, found, flush=True)
