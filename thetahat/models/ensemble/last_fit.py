@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import continues
 from thetahat.foundation.errors import DataError
 
 SHOWN = 8
@@ -28,8 +29,7 @@ class LastFit:
     def of(cls, model: Any) -> LastFit:
         """What the last fit of the model has; empty without ``warm_start`` or a fit. Cost: O(d)."""
         found = cls._known(model)
-        goes_on = np.ndim(model.warm_start) == 0 and model.warm_start
-        return found if goes_on and found.n_features is not None else cls()
+        return found if continues(vars(model)) and found.n_features is not None else cls()
 
     @classmethod
     def _known(cls, model: Any) -> LastFit:

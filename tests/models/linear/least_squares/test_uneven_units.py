@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
+from thetahat.mathematics.linalg.uneven_columns import gram_spectrum
 
 UNITS = [1e7, 1e9, 1e12]
 
@@ -61,6 +62,22 @@ def test_bayesian_models_do_not_depend_on_the_unit(model, unit):
     usual = model.fit(X, y).predict(X)
     other = model.fit(*rows_of((200, 10), unit)).predict(rows_of((200, 10), unit)[0])
     np.testing.assert_allclose(other, usual, atol=1e-3)
+
+
+def test_dependent_and_constant_columns_beside_large_ones():
+    X, _ = rows_of((50, 6), 1e8)
+    X[:, 3], X[:, 5] = X[:, 1] + X[:, 2], 0.0
+    X -= X.mean(axis=0)
+    gram = X.T @ X
+    values, vectors, projected = gram_spectrum(gram, X.T @ X[:, [1]])
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-12)
+    np.testing.assert_array_equal(values > 0, [False, False, True, True, True, True])
+    size = np.abs(X).max(axis=0) + 1.0
+    rebuilt = (vectors * values) @ vectors.T
+    np.testing.assert_allclose(
+        rebuilt / size / size[:, None], gram / size / size[:, None], atol=1e-6
+    )
+    assert not projected[:2].any()
 
 
 def test_identical_rows_have_no_direction():
