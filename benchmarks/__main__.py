@@ -59,6 +59,7 @@ FAMILIES = (
     "combination",
     "boosting",
     "forest",
+    "isolation",
     "corners_trees",
 )
 RESULTS = Path(__file__).parent / "results"

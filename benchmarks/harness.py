@@ -211,7 +211,7 @@ def _in_turn(case: Case, measurements: list[Measurement], quick: bool) -> float 
             calls[measurement.contender] = case.contenders[measurement.contender]()(data)
     limits = [f"limit {number}" for number in range(len(case.limits))]
     calls |= {name: limit()(data) for name, limit in zip(limits, case.limits, strict=True)}
-    results, samples = interleave(calls, rounds=2 if quick else 15, budget=0.5 if quick else 20.0)
+    results, samples = interleave(calls, rounds=2 if quick else 15, budget=0.5 if quick else 10.0)
     for measurement in measurements:
         if measurement.contender in calls:
             times = samples[measurement.contender]

@@ -108,6 +108,7 @@
     /* trees/forest */ \
     X(forest) \
     X(forest_columns) \
+    X(inner_nodes) \
     /* trees/gradient */ \
     X(gradient_tree) \
     X(leaf_constants) \

@@ -821,6 +821,14 @@ def grow_isolation_trees(
     first_value: int,
     threads: int,
 ) -> tuple[FloatArray, ...]: ...
+def complete_inner_nodes(
+    left: FloatArray,
+    count: FloatArray,
+    weight: FloatArray,
+    impurity: FloatArray,
+    values: FloatArray,
+    poisson: bool,
+) -> None: ...
 def drawn_counts(
     seed: int, draws: int, weight: FloatArray, out: FloatArray, replacement: bool
 ) -> None: ...

@@ -70,34 +70,6 @@ def predictions(name: str, **parameters: Any) -> dict[str, Contender]:
     return contenders(contender, ENSEMBLE, name)
 
 
-def strays(n: int, d: int) -> Callable[[bool], Data]:
-    """Usual rows, and one stray row in 50, which the contamination names."""
-
-    def build(quick: bool) -> Data:
-        m = 1000 if quick else n
-        random = np.random.default_rng(0)
-        X = random.standard_normal((m, d))
-        y = np.ones(m, dtype=int)
-        y[::50] = -1
-        X[::50] *= 3.0
-        return {"X": X, "y": y, "X_new": X, "y_new": y}
-
-    return build
-
-
-def isolation(n: int, d: int, bar: float) -> Case:
-    """Fit of an isolation forest, and the scores of its training rows for the threshold."""
-    return Case(
-        f"IsolationForest 100 trees, {n}×{d}",
-        strays(n, d),
-        fits("IsolationForest", n_estimators=100, contamination=0.02),
-        error,
-        "share of rows with a wrong label",
-        bars=(Bar(SKLEARN, 1 / bar),),
-        slack=0.2,
-    )
-
-
 def error(data: Data, result: Any) -> float:
     """On rows held out: the share of wrong classes, or the root mean square."""
     told = result.predict(data["X_new"]) if hasattr(result, "predict") else result
@@ -171,8 +143,6 @@ CASES = (
         2,
         n_estimators=100,
     ),
-    isolation(300, 5, 2),
-    isolation(50_000, 20, 1),
     Case(
         "predict 20k rows, RandomForestClassifier 50 trees, 100k×30",
         rows(100_000, 30, 2),

@@ -80,8 +80,8 @@ def race(verb: str, task: Callable[..., Contender], name: str, bars: tuple[Bar, 
 CASES = (
     race("fit", fit, "DecisionTreeClassifier", (Bar(SKLEARN, 1 / 2),)),
     race("fit", fit, "DecisionTreeRegressor", (Bar(SKLEARN, 1 / 2),)),
-    race("fit", fit, "ExtraTreeClassifier", ()),
-    race("fit", fit, "ExtraTreeRegressor", ()),
+    race("fit", fit, "ExtraTreeClassifier", (Bar(SKLEARN, 1),)),
+    race("fit", fit, "ExtraTreeRegressor", (Bar(SKLEARN, 1),)),
     race("predict", predict, "DecisionTreeClassifier", (Bar(SKLEARN, 1 / 2),)),
     race("predict", predict, "DecisionTreeRegressor", (Bar(SKLEARN, 1 / 2),)),
 )

@@ -49,7 +49,7 @@ DECLARED = {
     "GaussianPrior": "thetahat.mathematics.distributions.gaussian.prior:GaussianPrior",
     "GaussianPowers": "thetahat.mathematics.kernels.expansions:GaussianPowers",
     "GivenWeights": "thetahat.objective.network.initial_weights:GivenWeights",
-    "GrownForest": "thetahat.models.ensemble.forest.grown_forest:GrownForest",
+    "GrownForest": "thetahat.models.tree.growth.grown_forest:GrownForest",
     "HalfLogOdds": "thetahat.models.ensemble.adaboost.votes:HalfLogOdds",
     "HalfspaceFrame": "thetahat.models.linear.margin.halfspace_lp:Frame",
     "HistogramColumns": "thetahat.models.generative.naive_bayes.likelihoods:HistogramColumns",

@@ -6,9 +6,9 @@ import pytest
 from tests.reference import forest as reference
 from thetahat import _native
 from thetahat.data.bins import Bins
-from thetahat.models.ensemble.forest.grown_forest import GrownForest
 from thetahat.models.tree.growth.codes import column_codes, columns_for_random_splits
 from thetahat.models.tree.growth.columns import TreeColumns
+from thetahat.models.tree.growth.grown_forest import GrownForest
 
 RANDOM = np.random.default_rng(0)
 N, D = 60, 3

@@ -20,7 +20,7 @@ class ExtraTreeClassifier(ClassificationTree):
 
     Formula: the gain of a split is that of `DecisionTreeClassifier`.
 
-    Cost: O(n·√d) per level after sorting the columns; prediction O(depth) per row.
+    Cost: O(n·√d) per level after one copy of the columns; prediction O(depth) per row.
     Sparse rows stay sparse: the number of their entries takes the place of n·d.
 
     Examples
@@ -47,7 +47,7 @@ class ExtraTreeRegressor(RegressionTree):
 
     Formula: the gain of a split is that of `DecisionTreeRegressor`.
 
-    Cost: O(n·d) per level after sorting the columns; prediction O(depth) per row.
+    Cost: O(n·d) per level after one copy of the columns; prediction O(depth) per row.
     Sparse rows stay sparse: the number of their entries takes the place of n·d.
 
     Examples

@@ -22,6 +22,7 @@ from thetahat.models.tree.growth.constraints import directions, require_one_numb
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.growing import grow_tree, sorted_columns
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
+from thetahat.models.tree.growth.random_tree import grow_random_tree
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.parameters import SingleTreeParameters
 from thetahat.models.tree.pruning import weakest_links
@@ -114,6 +115,20 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
             X = X[source.weight > 0]
         self._directions = Directions.draw(X, usable, self.oblique, random)
         X = self._directions.extend(given)
+        self.max_features_ = columns_to_draw(self.max_features, X.shape[1])
+        assert source.y is not None
+        limits: dict[str, Any] = {
+            "criterion": self.criterion,
+            "n_classes": n_classes,
+            "max_features": self.max_features_,
+            "monotone": self._monotone(n_classes),
+            "seed": int(random.integers(2**63)),
+            **self._stopping(source),
+        }
+        if columns is None and self._needs_no_order:
+            tree = grow_random_tree(X, source.y, source.weight, self._columns, **limits)
+            self.tree_ = self._pruned(tree)
+            return
         alone = columns is None
         if columns is None:
             categorical = np.zeros(X.shape[1], dtype=bool)
@@ -121,24 +136,29 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
             columns = sorted_columns(
                 X, categorical, ordered=self.splitter == "best", copy_values=False
             )
-        self.max_features_ = columns_to_draw(self.max_features, X.shape[1])
-        assert source.y is not None
         tree = grow_tree(
             columns,
             source.y,
             source.weight,
-            criterion=self.criterion,
-            n_classes=n_classes,
-            max_features=self.max_features_,
-            monotone=self._monotone(n_classes),
             at_values=self.candidates == "values",
             category_subsets=self.categorical_split == "subset",
             random_ties=self.ties == "random",
             use_up=alone,
-            seed=int(random.integers(2**63)),
-            **self._stopping(source),
+            min_gain=float(self.min_gain),
+            **limits,
         )
         self.tree_ = self._pruned(tree)
+
+    @property
+    def _needs_no_order(self) -> bool:
+        """Whether the engine of forests, which copies columns but sorts none, can grow the tree."""
+        return (
+            self.splitter == "random"
+            and self.criterion != "absolute_error"
+            and self.ties == "first"
+            and not self.oblique
+            and not self.min_gain
+        )
 
     def _stopping(self, source: InMemory) -> dict[str, Any]:
         """Limits on the growth; fractions refer to the rows of positive weight."""
@@ -156,7 +176,6 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
             "min_leaf": max(1, rows_meant(self.min_samples_leaf, n_rows)),
             "min_weight": self.min_weight_fraction_leaf * total,
             "min_decrease": float(self.min_impurity_decrease),
-            "min_gain": float(self.min_gain),
         }
 
     def _monotone(self, n_classes: tuple[int, ...]) -> Array | None:

@@ -125,36 +125,50 @@ ForestColumns ranked_columns(StridedMatrix<const T> x, Vector<const std::uint32_
     return columns;
 }
 
-// The values themselves, column after column. Columns are spread over threads, a few at a time so
-// that the memory of a row is fetched once for them.
+// The values themselves, column after column. Rows are spread over threads, a few at a time so that
+// the memory of a row is read in order and that of a column is written a cache line at a time.
 template <typename T>
 ForestColumns value_columns(StridedMatrix<const T> x, Vector<const std::uint32_t> n_categories,
                             Vector<const std::uint8_t> categorical, int threads) {
     ForestColumns columns = described(x, n_categories, categorical);
     const std::size_t n = columns.n_rows, d = columns.n_columns;
+    constexpr std::size_t together = 8, rows_of_piece = 4096;
+    const std::size_t n_pieces = (n + rows_of_piece - 1) / rows_of_piece;
     columns.values.resize(n * d);
-    std::vector<std::uint8_t> has_missing(d, 0), is_wrong(d, 0);
+    std::vector<std::uint8_t> has_missing(d, 0), missing_of_pieces(n_pieces * d, 0);
     const T *data = x.data();
     const std::int64_t down = x.stride(0), across = x.stride(1);
-    {
+    const std::size_t wrong = [&] {
         nb::gil_scoped_release unlocked;
-        constexpr std::size_t together = 8;
-        for_each_piece((d + together - 1) / together, threads, [&](std::size_t piece) {
-            const std::size_t first = piece * together, last = std::min(d, first + together);
-            for (std::size_t i = 0; i < n; ++i)
-                for (std::size_t j = first; j < last; ++j) {
-                    const auto value =
-                        static_cast<double>(data[static_cast<std::int64_t>(i) * down +
-                                                 static_cast<std::int64_t>(j) * across]);
-                    columns.values[j * n + i] = value;
-                    has_missing[j] |= value != value;
-                    const bool known = value >= 0.0 && value < columns.n_codes[j];
-                    is_wrong[j] |= columns.categorical[j] && value == value && !known;
+        for_each_piece(n_pieces, threads, [&](std::size_t piece) {
+            std::uint8_t *missing = missing_of_pieces.data() + piece * d;
+            const std::size_t end = std::min(n, (piece + 1) * rows_of_piece);
+            for (std::size_t first = piece * rows_of_piece; first < end; first += together) {
+                const std::size_t some = std::min(together, end - first);
+                const T *from = data + static_cast<std::int64_t>(first) * down;
+                for (std::size_t j = 0; j < d; ++j) {
+                    double *to = columns.values.data() + j * n + first;
+                    bool absent = false;
+                    for (std::size_t i = 0; i < some; ++i) {
+                        to[i] = static_cast<double>(from[static_cast<std::int64_t>(i) * down +
+                                                         static_cast<std::int64_t>(j) * across]);
+                        absent |= to[i] != to[i];
+                    }
+                    missing[j] |= absent;
                 }
+            }
         });
-    }
-    for (const std::uint8_t wrong : is_wrong)
-        require(!wrong, "categories must be given by their codes");
+        std::size_t unknown = 0;
+        for (std::size_t j = 0; j < d; ++j) {
+            for (std::size_t piece = 0; piece < n_pieces; ++piece)
+                has_missing[j] |= missing_of_pieces[piece * d + j];
+            const double *column = columns.values.data() + j * n;
+            for (std::size_t i = 0; columns.categorical[j] && i < n; ++i)
+                unknown += column[i] < 0.0 || column[i] >= columns.n_codes[j];
+        }
+        return unknown;
+    }();
+    require(wrong == 0, "categories must be given by their codes");
     columns.view = ValueColumns{
         columns.values.data(), n, d, columns.n_codes.data(), columns.categorical.data(), given(x),
         std::move(has_missing)};

@@ -23,7 +23,6 @@ from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.ensemble.forest.growing import ForestPlan, RowDraws, grow_forest
-from thetahat.models.ensemble.forest.grown_forest import GrownForest
 from thetahat.models.ensemble.forest.members import ForestMembers
 from thetahat.models.ensemble.forest.on_workers import WorkerColumns, columns_on_workers
 from thetahat.models.ensemble.forest.parameters import ForestParameters
@@ -32,6 +31,7 @@ from thetahat.models.ensemble.members import MemberSequence
 from thetahat.models.tree.growth.codes import EXACT_ROWS, column_codes, columns_for_random_splits
 from thetahat.models.tree.growth.constraints import directions, require_one_number
 from thetahat.models.tree.growth.directions import Directions
+from thetahat.models.tree.growth.grown_forest import GrownForest
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees

@@ -15,9 +15,9 @@ from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.models.ensemble.forest.grown_forest import OF_CLASSES, GrownForest, renumbered
 from thetahat.models.ensemble.forest.on_workers import WorkerColumns
 from thetahat.models.tree.growth.growing import UNBOUNDED, grow_tree, sorted_columns
+from thetahat.models.tree.growth.grown_forest import OF_CLASSES, GrownForest, renumbered
 from thetahat.models.tree.packed import NODE
 from thetahat.models.tree.pruning import weakest_links
 

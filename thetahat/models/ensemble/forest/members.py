@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
-from thetahat.models.ensemble.forest.grown_forest import GrownForest
+from thetahat.models.tree.growth.grown_forest import GrownForest
 
 
 class ForestMembers(Sequence[Any]):

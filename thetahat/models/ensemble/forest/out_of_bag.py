@@ -18,8 +18,8 @@ from thetahat.data.source import row_weights
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.growing import ForestPlan, RowDraws
-from thetahat.models.ensemble.forest.grown_forest import GrownForest
 from thetahat.models.ensemble.forest.on_workers import WorkerColumns
+from thetahat.models.tree.growth.grown_forest import GrownForest
 
 AT_ONCE = 1 << 25
 """Entries (trees × rows) of the table of drawn rows kept in memory at once."""

@@ -13,7 +13,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.ensemble.forest.growing import BATCH_SECONDS
-from thetahat.models.ensemble.forest.grown_forest import GrownForest
+from thetahat.models.tree.growth.grown_forest import GrownForest
 
 
 @dataclass(frozen=True)

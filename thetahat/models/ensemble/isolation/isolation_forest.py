@@ -32,7 +32,6 @@ from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.optimizers.solution import Outcome
-from thetahat.models.ensemble.forest.grown_forest import GrownForest
 from thetahat.models.ensemble.forest.members import ForestMembers
 from thetahat.models.ensemble.isolation.growing import (
     Draws,
@@ -42,6 +41,7 @@ from thetahat.models.ensemble.isolation.growing import (
 from thetahat.models.ensemble.members import MemberSequence
 from thetahat.models.tree.extra_tree import ExtraTreeRegressor
 from thetahat.models.tree.growth.directions import Directions
+from thetahat.models.tree.growth.grown_forest import GrownForest
 from thetahat.models.tree.learner import TreeLearner
 
 ROWS_OF_A_TREE = 256

@@ -7,12 +7,13 @@ their leaves and are computed when a tree is accessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import CATEGORICAL, MISSING_LEFT, NODE, PackedTrees
@@ -202,15 +203,10 @@ class GrownForest(CheckedValue):
         values[is_leaf] = packed.values[nodes["child"][is_leaf]]
         if self.leaf_impurities.size:
             impurity[is_leaf] = self.leaf_impurities[own]
-        for parents in _levels_upwards(left):
-            a, b = left[parents], left[parents] + 1
-            count[parents] = count[a] + count[b]
-            weight[parents] = weight[a] + weight[b]
-            share = (weight[b] / weight[parents])[:, None]
-            values[parents] = values[a] + share * (values[b] - values[a])
-            if self.leaf_impurities.size:
-                within = impurity[a] + share[:, 0] * (impurity[b] - impurity[a])
-                impurity[parents] = within + self._between(values, share, parents, a, b)
+        known = impurity if self.leaf_impurities.size else np.empty(0)
+        _native.complete_inner_nodes(
+            left, count, weight, known, values, self.criterion == "poisson"
+        )
         if not self.leaf_impurities.size:
             impurity = self._impurity_of_shares(values)
         gain = np.zeros(n_nodes)
@@ -237,15 +233,6 @@ class GrownForest(CheckedValue):
             n_outputs=self.n_outputs,
             n_classes=self.n_classes,
         )
-
-    def _between(self, values: Array, share: Array, parents: Array, a: Array, b: Array) -> Array:
-        """Part of the impurity of a node that its split removes, from the means of its children."""
-        if self.criterion != "poisson":
-            apart = values[b] - values[a]
-            return (share * (1 - share) * apart * apart).mean(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cost = np.where(values > 0, values * np.log(values), 0.0)
-        return (cost[a] + share * (cost[b] - cost[a]) - cost[parents]).mean(axis=1)
 
     def _impurity_of_shares(self, values: Array) -> Array:
         shares = values.reshape(values.shape[0], self.n_outputs, -1)
@@ -274,16 +261,6 @@ def narrowest(numbers: Array) -> Array:
         if np.array_equal(narrow, numbers):
             return narrow
     return numbers
-
-
-def _levels_upwards(left: Array) -> Iterator[Array]:
-    """The inner nodes, level by level from the deepest to the root."""
-    levels = [np.array([0])]
-    while levels[-1].size:
-        inner = levels[-1][left[levels[-1]] >= 0]
-        levels[-1] = inner
-        levels.append(np.concatenate([left[inner], left[inner] + 1]))
-    return (level for level in reversed(levels[:-1]) if level.size)
 
 
 def _joined(trees: Sequence[Tree], leaves: Sequence[Array], name: str) -> Array:

@@ -1,0 +1,72 @@
+"""Growing one tree with random thresholds, by the engine of forests.
+
+A random threshold needs the least and the greatest value of a column in a node, but no order:
+columns are copied, not sorted. Cost: O(n·d) for the copy, O(n·columns tried) for each level.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.foundation.types import Array, Matrix
+from thetahat.models.tree.growth.codes import columns_for_random_splits
+from thetahat.models.tree.growth.columns import TreeColumns
+from thetahat.models.tree.growth.growing import UNBOUNDED
+from thetahat.models.tree.growth.grown_forest import GrownForest
+from thetahat.models.tree.structure import Tree
+
+
+def grow_random_tree(
+    X: Matrix,
+    y: Array,
+    weight: Array | None,
+    columns: TreeColumns,
+    *,
+    criterion: str,
+    n_classes: tuple[int, ...],
+    max_features: int,
+    max_depth: int | None,
+    max_leaves: int | None,
+    min_split: int,
+    min_leaf: int,
+    min_weight: float,
+    min_decrease: float,
+    monotone: Array | None,
+    seed: int,
+) -> Tree:
+    """Grow a tree from numbers y, (n,) or (n, outputs), or from codes of `n_classes` classes.
+
+    `columns` says which columns of X hold categories. The limits are those of `grow_tree`.
+    """
+    n, d = X.shape
+    targets = np.ascontiguousarray(y, dtype=np.float64).reshape(n, -1)
+    weights = np.empty(0) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    start = GrownForest.empty(criterion, targets.shape[1], n_classes or (1,) * targets.shape[1], d)
+    seeds = np.array([seed], dtype=np.uint64)
+    batch = _native.grow_forest(
+        columns=columns_for_random_splits(X, weight, columns),
+        y=targets,
+        weight=weights,
+        monotone=np.asarray([] if monotone is None else monotone, dtype=np.int8),
+        n_classes=max(n_classes, default=0),
+        criterion=criterion,
+        draws=0,
+        balanced=False,
+        replacement=True,
+        max_features=min(max_features, d),
+        features_per_tree=d,
+        max_candidates=0,
+        exact_rows=n,
+        max_depth=UNBOUNDED if max_depth is None else min(max_depth, UNBOUNDED),
+        max_leaves=max_leaves or 0,
+        min_split=min_split,
+        min_leaf=min_leaf,
+        min_weight_share=min_weight / float(weights.sum() if weights.size else n),
+        min_decrease=min_decrease,
+        seeds=seeds,
+        first_value=start.packed.values.shape[0],
+        first_set=0,
+        threads=1,
+    )
+    return start.extended([batch], seeds).tree(0)
