@@ -83,13 +83,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_family(family: str, arguments: argparse.Namespace) -> int:
     module = import_module(f"benchmarks.families.{family}")
     wanted = arguments.case.lower()
-    results, findings = [], {}
+    path = arguments.json
+    if path is None and not arguments.quick and not wanted:
+        path = RESULTS / f"{family}-{datetime.date.today().isoformat()}.json"
+    results: list[harness.Result] = []
+    findings: dict[str, harness.Finding] = {}
     for case in module.CASES:
         if wanted in case.name.lower():
             results.append(harness.measure(family, case, quick=arguments.quick, say=_say))
+            _keep(path, family, results, findings)
     for study in module.STUDIES:
         if wanted in study.name.lower():
             findings[study.name] = study.run(arguments.quick, _say)
+            _keep(path, family, results, findings)
 
     bars = [bar for result in results for bar in result.bars()]
     bars += [bar for finding in findings.values() for bar in finding.bars]
@@ -99,18 +105,24 @@ def run_family(family: str, arguments: argparse.Namespace) -> int:
     if bars and not arguments.quick:
         print(f"\nBars\n{report.bar_lines(bars)}")
 
-    path = arguments.json
-    if path is None and not arguments.quick and not wanted:
-        path = RESULTS / f"{family}-{datetime.date.today().isoformat()}.json"
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(_as_data(family, results, findings), indent=1) + "\n")
     failed = any(
         result.quality_holds is False or (result.ours is not None and result.ours.error)
         for result in results
     )
     missed = not arguments.quick and not all(holds for _, _, holds in bars)
     return int(failed or missed)
+
+
+def _keep(
+    path: Path | None,
+    family: str,
+    results: Sequence[harness.Result],
+    findings: dict[str, harness.Finding],
+) -> None:
+    """Write what was measured so far, so that an interrupted run is not lost."""
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(_as_data(family, results, findings), indent=1) + "\n")
 
 
 def _as_data(

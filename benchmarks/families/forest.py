@@ -37,7 +37,7 @@ ENSEMBLE = "sklearn.ensemble"
 
 
 def made(module: str, name: str, **parameters: Any) -> Any:
-    options = {"n_estimators": 50, "random_state": 0, "n_jobs": -1, **parameters}
+    options = {"random_state": 0, "n_jobs": -1, **parameters}
     return getattr(import_module(module), name)(**options)
 
 
@@ -96,8 +96,24 @@ def race(
 
 
 CASES = (
-    race("RandomForestClassifier 50 trees, 100k×30", 100_000, 30, "RandomForestClassifier", 2, 5),
-    race("ExtraTreesClassifier 50 trees, 100k×30", 100_000, 30, "ExtraTreesClassifier", 2, 2),
+    race(
+        "RandomForestClassifier 20 trees, 100k×30",
+        100_000,
+        30,
+        "RandomForestClassifier",
+        2,
+        5,
+        n_estimators=20,
+    ),
+    race(
+        "ExtraTreesClassifier 20 trees, 100k×30",
+        100_000,
+        30,
+        "ExtraTreesClassifier",
+        2,
+        2,
+        n_estimators=20,
+    ),
     race(
         "RandomForestClassifier 40 trees, 80k×25",
         80_000,
@@ -127,12 +143,13 @@ CASES = (
         n_estimators=10,
     ),
     race(
-        "RandomForestClassifier 50 trees, 20k×30, 7 classes",
+        "RandomForestClassifier 20 trees, 20k×30, 7 classes",
         20_000,
         30,
         "RandomForestClassifier",
         7,
         2,
+        n_estimators=20,
     ),
     race(
         "RandomForestClassifier 100 trees, 150×4",
@@ -144,9 +161,9 @@ CASES = (
         n_estimators=100,
     ),
     Case(
-        "predict 20k rows, RandomForestClassifier 50 trees, 100k×30",
+        "predict 20k rows, RandomForestClassifier 20 trees, 100k×30",
         rows(100_000, 30, 2),
-        predictions("RandomForestClassifier"),
+        predictions("RandomForestClassifier", n_estimators=20),
         error,
         "error on rows held out",
         bars=(Bar(SKLEARN, 1 / 2),),
