@@ -111,7 +111,7 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
             solver = GENERALIZED.get(self.solver, self.solver)
             unit = self._slope_unit(mean) or 1.0
             ordinary = 1 / FAR_OFF <= unit <= FAR_OFF
-            if (
+            if not loss.convex or (
                 solver == "auto"
                 and ordinary
                 and _is_for_gradients(source, loss, mean, float(self.alpha))

@@ -7,9 +7,9 @@ from typing import Any
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import from_to, one_of
-from thetahat.foundation.errors import ParameterError
 from thetahat.mathematics.losses.base import Curved
 from thetahat.mathematics.losses.likelihood import Poisson
+from thetahat.mathematics.losses.power_deviance import IdentityPower, LogPower
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.losses.tweedie import Gamma, Tweedie
 from thetahat.models.linear.generalized.deviance_regressor import DevianceRegressor
@@ -19,25 +19,30 @@ from thetahat.models.linear.generalized.deviance_regressor import DevianceRegres
 class TweedieRegressor(DevianceRegressor):
     """A generalised linear model whose variance is a power of the mean, with an L2 penalty.
 
-    Power 0 is the normal distribution, 1 the Poisson and 2 the Gamma distribution; between 1 and 2
-    lie amounts that are often 0 and positive otherwise, such as rainfall or the claims of an
-    insured.
+    Power 0 is the normal distribution, 1 the Poisson, 2 the Gamma and 3 the inverse Gaussian
+    distribution; between 1 and 2 lie amounts that are often 0 and positive otherwise, such as
+    rainfall or the claims of an insured.
 
     Formula: β̂, b̂ = argmin (Σ wᵢ dᵢ)/(2Σ wᵢ) + α/2·‖β‖² with the deviance dᵢ = 2(yᵢ²⁻ᵖ/((1 − p)(2
     − p)) − yᵢ μᵢ¹⁻ᵖ/(1 − p) + μᵢ²⁻ᵖ/(2 − p)), or its limit at p = 1 and 2, and the predicted mean
     μᵢ = exp(xᵢᵀβ + b), or xᵢᵀβ + b with the identity link.
 
     Cost: O(n d²) for each of about five Newton steps; O(n d) per iteration of L-BFGS with more than
-    500 columns. Rows may be dense or sparse, and may be read block by block.
+    500 columns, and for losses that are not convex, where the fit is a local minimum: all but the
+    powers
+    from 1 to 2 with the log link and powers 0 and 1 with the identity link. Rows may be dense or
+    sparse, and may be read block by block.
 
     Parameters
     ----------
     power : float, default=0.0
-        Power of the mean in the variance (p): 0, or from 1 to 2. Larger values give large amounts
-        less influence.
+        Power of the mean in the variance (p). Larger values give large amounts less influence. Must
+        be from −100 to 0 or from 1 to 100: there is no distribution between 0 and 1. Targets can be
+        any numbers for powers up to 0, must be ≥ 0 from power 1 on, and > 0 from power 2 on.
     link : {"auto", "identity", "log"}, default="auto"
-        Link between the mean and the linear predictor. "auto" is "identity" for power 0 and "log"
-        otherwise; other combinations are not available.
+        Link between the mean and the linear predictor. "auto" is "identity" for powers up to 0 and
+        "log" otherwise. With "identity", the means of the training rows must stay positive unless
+        the power is 0; those of other rows may be negative.
 
     Examples
     --------
@@ -57,27 +62,28 @@ class TweedieRegressor(DevianceRegressor):
 
     _ranges = {  # noqa: RUF012
         **DevianceRegressor._ranges,
-        "power": from_to(0, 2),
+        "power": from_to(-100, 0) | from_to(1, 100),
         "link": one_of("auto", "identity", "log"),
     }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = bool(self.power)
+        tags.target_tags.positive_only = self.power >= 1
         return tags
 
+    @property
+    def _has_log_link(self) -> bool:
+        return self.link == "log" or (self.link == "auto" and self.power > 0)
+
     def _loss(self) -> Curved:
-        power, link = self.power, self.link
-        if power == 0 and link != "log":
-            return Squared()
-        if not 1 <= power <= 2 or link == "identity":
-            raise ParameterError(
-                f"TweedieRegressor: power={self.power!r} with link={link!r} is not available. Use "
-                "power=0 with the identity link, or a power from 1 to 2 with the log link."
-            )
-        if power == 1:
-            return Poisson()
-        return Gamma() if power == 2 else Tweedie(float(power))
+        power = float(self.power)
+        if not self._has_log_link:
+            return Squared() if power == 0 else IdentityPower(power)
+        if 1 < power < 2:
+            return Tweedie(power)
+        return {1.0: Poisson(), 2.0: Gamma()}.get(power) or LogPower(power)
 
     def _slope_unit(self, mean: float) -> float:
-        return 1.0 if self.power == 0 else mean ** (2.0 - self.power)
+        if self.power == 0 and not self._has_log_link:
+            return 1.0
+        return abs(mean) ** ((2.0 if self._has_log_link else 0.0) - self.power)
