@@ -14,20 +14,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.growth.columns import dense_rows
 from thetahat.models.tree.growth.constraints import directions, require_one_number
 from thetahat.models.tree.growth.directions import Directions
+from thetahat.models.tree.growth.forest_tree import grow_forest_tree
 from thetahat.models.tree.growth.growing import grow_tree, sorted_columns
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
-from thetahat.models.tree.growth.random_tree import grow_random_tree
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.parameters import SingleTreeParameters
 from thetahat.models.tree.pruning import weakest_links
 from thetahat.models.tree.structure import Tree
 from thetahat.models.tree.weighted_trees import WeightedTrees
+
+MANY_UNTRIED = 8
+"""Columns per column tried from which keeping all of them in order costs more than sorting a few
+in every node."""
 
 
 class SingleTree(SingleTreeParameters, TreeLearner, ABC):
@@ -125,8 +130,15 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
             "seed": int(random.integers(2**63)),
             **self._stopping(source),
         }
-        if columns is None and self._needs_no_order:
-            tree = grow_random_tree(X, source.y, source.weight, self._columns, **limits)
+        if columns is None and self._grows_as_in_a_forest(X):
+            tree = grow_forest_tree(
+                X,
+                source.y,
+                source.weight,
+                self._columns,
+                random_thresholds=self.splitter == "random",
+                **limits,
+            )
             self.tree_ = self._pruned(tree)
             return
         alone = columns is None
@@ -149,11 +161,15 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         )
         self.tree_ = self._pruned(tree)
 
-    @property
-    def _needs_no_order(self) -> bool:
-        """Whether the engine of forests, which copies columns but sorts none, can grow the tree."""
+    def _grows_as_in_a_forest(self, X: Matrix) -> bool:
+        """Whether the engine of forests can grow the tree, and does it faster.
+
+        It keeps no column in order, which pays where most columns are not tried in most nodes.
+        """
+        tries_few = MANY_UNTRIED * self.max_features_ <= X.shape[1] and not is_sparse(X)
+        plain = self.candidates == "midpoints" and self.categorical_split == "subset"
         return (
-            self.splitter == "random"
+            (self.splitter == "random" or (tries_few and plain))
             and self.criterion != "absolute_error"
             and self.ties == "first"
             and not self.oblique

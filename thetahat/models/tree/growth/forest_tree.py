@@ -1,7 +1,8 @@
-"""Growing one tree with random thresholds, by the engine of forests.
+"""Growing one tree by the engine of forests, which reads only the columns that a node tries.
 
-A random threshold needs the least and the greatest value of a column in a node, but no order:
-columns are copied, not sorted. Cost: O(n·d) for the copy, O(n·columns tried) for each level.
+Random thresholds need the least and the greatest value of a column in a node, but no order: columns
+are copied, not sorted. Exact splits need ranks, and nodes sort the columns they try. Cost: O(n·d)
+for copies or ranks, O(n·columns tried) for each level.
 """
 
 from __future__ import annotations
@@ -10,19 +11,20 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.types import Array, Matrix
-from thetahat.models.tree.growth.codes import columns_for_random_splits
+from thetahat.models.tree.growth.codes import column_codes, columns_for_random_splits
 from thetahat.models.tree.growth.columns import TreeColumns
 from thetahat.models.tree.growth.growing import UNBOUNDED
 from thetahat.models.tree.growth.grown_forest import GrownForest
 from thetahat.models.tree.structure import Tree
 
 
-def grow_random_tree(
+def grow_forest_tree(
     X: Matrix,
     y: Array,
     weight: Array | None,
     columns: TreeColumns,
     *,
+    random_thresholds: bool,
     criterion: str,
     n_classes: tuple[int, ...],
     max_features: int,
@@ -44,8 +46,9 @@ def grow_random_tree(
     weights = np.empty(0) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
     start = GrownForest.empty(criterion, targets.shape[1], n_classes or (1,) * targets.shape[1], d)
     seeds = np.array([seed], dtype=np.uint64)
+    prepared = columns_for_random_splits if random_thresholds else column_codes
     batch = _native.grow_forest(
-        columns=columns_for_random_splits(X, weight, columns),
+        columns=prepared(X, weight, columns, "exact"),
         y=targets,
         weight=weights,
         monotone=np.asarray([] if monotone is None else monotone, dtype=np.int8),
