@@ -147,6 +147,21 @@ template <typename Rows> class GradientEngine {
         rows_.count(leaf, pool_);
     }
 
+    // The columns by which a leaf may be split; empty: all. One side of a split along a sparse
+    // column holds only rows that have an entry in it, which must have enough weight.
+    std::vector<std::uint8_t> usable(const Open &leaf) const {
+        std::vector<std::uint8_t> use =
+            usable_columns(rules_, codes_.d, leaf.state.groups, leaf.node);
+        if constexpr (!Rows::elsewhere)
+            if (codes_.sparse && !rules_.rows_by_curvature) {
+                use.resize(codes_.d, 1);
+                const std::vector<double> stored = rows_.stored_weights(leaf);
+                for (std::size_t j = 0; j < codes_.d; ++j)
+                    use[j] &= stored[j] >= rules_.min_rows * (1.0 - 1e-9);
+            }
+        return use;
+    }
+
     // The best splits of one or two leaves. With `subtract`, b has the histogram of its parent,
     // from which that of a is subtracted (`minus`: the same for a single leaf).
     void choose(Open &a, Open *b, bool subtract = false, const Open *minus = nullptr) {
@@ -160,8 +175,7 @@ template <typename Rows> class GradientEngine {
         for (Open *leaf : {&a, b})
             if (leaf && bins_.any_categorical())
                 leaf->state.squares = rows_.squares(*leaf);
-        const auto use_a = usable_columns(rules_, d, a.state.groups, a.node);
-        const auto use_b = b ? usable_columns(rules_, d, b->state.groups, b->node) : use_a;
+        const auto use_a = usable(a), use_b = b ? usable(*b) : use_a;
         const std::size_t work = pool_.size() * (b ? 2 : 1);
         const std::size_t pieces = work > 1u << 13 && threads_ > 1 ? 2u * threads_ : 1u;
         for_each_piece(pieces, threads_, [&](std::size_t piece) {

@@ -179,11 +179,14 @@ SparseCodes sparse_codes(Vector<const std::int64_t> starts, Vector<const std::ui
     for (std::size_t i = 0; i < n; ++i)
         held.row_starts[i + 1] += held.row_starts[i];
     held.slots.resize(stored);
+    held.columns.resize(stored);
     std::vector<std::size_t> next(held.row_starts.begin(), held.row_starts.end() - 1);
     for (std::size_t j = 0; j < d; ++j)
-        for (std::size_t k = held.column_starts[j]; k < held.column_starts[j + 1]; ++k)
-            held.slots[next[held.rows[k]]++] =
-                static_cast<std::uint32_t>(held.offsets[j] + held.codes[k]);
+        for (std::size_t k = held.column_starts[j]; k < held.column_starts[j + 1]; ++k) {
+            const std::size_t place = next[held.rows[k]]++;
+            held.slots[place] = static_cast<std::uint32_t>(held.offsets[j] + held.codes[k]);
+            held.columns[place] = static_cast<std::uint32_t>(j);
+        }
     return held;
 }
 

@@ -26,7 +26,8 @@ struct SparseCodes {
     std::vector<std::size_t> offsets{}; // of the columns in a histogram, d + 1
     std::vector<std::uint8_t> zero{};   // the code of zero, by column
     std::vector<std::size_t> row_starts{};
-    std::vector<std::uint32_t> slots{}; // by row: offset of the column + code
+    std::vector<std::uint32_t> slots{};   // by row: offset of the column + code
+    std::vector<std::uint32_t> columns{}; // by row: the column
     std::vector<std::size_t> column_starts{};
     std::vector<std::uint32_t> rows{}; // by column
     std::vector<std::uint8_t> codes{};

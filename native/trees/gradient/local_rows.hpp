@@ -64,6 +64,18 @@ class LocalRows {
         return columns_.weights(j, n_codes, leaf.begin, leaf.end, leaf.state.weight);
     }
 
+    // Of every sparse column, the weight of the rows of a leaf that have an entry in it.
+    template <typename Open> std::vector<double> stored_weights(const Open &leaf) const {
+        const SparseCodes &sparse = *codes_.sparse;
+        std::vector<double> stored(sparse.d, 0.0);
+        for (std::size_t i = leaf.begin; i < leaf.end; ++i) {
+            const std::size_t row = order_[i];
+            for (std::size_t k = sparse.row_starts[row]; k < sparse.row_starts[row + 1]; ++k)
+                stored[sparse.columns[k]] += gradients_.w(row);
+        }
+        return stored;
+    }
+
     // The rows whose code of column j is marked come first.
     template <typename Open>
     void part(const Open &parent, Open &left, Open &right, std::size_t j,
