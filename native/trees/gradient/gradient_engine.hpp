@@ -31,6 +31,7 @@ struct GradientState {
     std::vector<std::uint32_t> left_bins{}; // of a categorical split
     LeafSquares squares{};                  // if there are categories
     std::vector<std::uint8_t> groups{};     // that contain all columns of the path; empty: all
+    std::vector<std::uint8_t> alive{};      // columns by which rows here can be split; empty: all
 };
 
 template <typename Rows> class GradientEngine {
@@ -105,6 +106,7 @@ template <typename Rows> class GradientEngine {
             tree.nodes[static_cast<std::size_t>(parent.node)].missing_left =
                 left.state.weight > right.state.weight;
         bound(parent, left, right, j);
+        left.state.alive = right.state.alive = parent.state.alive;
         if (rules_.n_groups) {
             left.state.groups = parent.state.groups;
             for (std::size_t k = 0; k < rules_.n_groups; ++k)
@@ -147,26 +149,37 @@ template <typename Rows> class GradientEngine {
         rows_.count(leaf, pool_);
     }
 
-    // The columns by which a leaf may be split; empty: all. One side of a split along a sparse
-    // column holds only rows that have an entry in it, which must have enough weight.
-    std::vector<std::uint8_t> usable(const Open &leaf) const {
+    // The columns by which a leaf may be split; empty: all.
+    std::vector<std::uint8_t> usable(Open &leaf) {
         std::vector<std::uint8_t> use =
             usable_columns(rules_, codes_.d, leaf.state.groups, leaf.node);
         if constexpr (!Rows::elsewhere)
             if (codes_.sparse && !rules_.rows_by_curvature) {
+                keep_alive(leaf);
                 use.resize(codes_.d, 1);
-                const std::vector<double> stored = rows_.stored_weights(leaf);
                 for (std::size_t j = 0; j < codes_.d; ++j)
-                    use[j] &= stored[j] >= rules_.min_rows * (1.0 - 1e-9);
+                    use[j] &= leaf.state.alive[j];
             }
         return use;
+    }
+
+    // One side of a split along a sparse column holds only rows that have an entry in it, which
+    // must have enough weight. Columns where they have not are not looked at again below the leaf.
+    void keep_alive(Open &leaf) {
+        const std::vector<double> stored = rows_.stored_weights(leaf);
+        leaf.state.alive.resize(codes_.d);
+        for (std::size_t j = 0; j < codes_.d; ++j)
+            leaf.state.alive[j] = stored[j] >= rules_.min_rows * (1.0 - 1e-9);
     }
 
     // The best splits of one or two leaves. With `subtract`, b has the histogram of its parent,
     // from which that of a is subtracted (`minus`: the same for a single leaf).
     void choose(Open &a, Open *b, bool subtract = false, const Open *minus = nullptr) {
         const std::size_t d = codes_.d;
+        const std::vector<std::uint8_t> counted = a.state.alive; // columns of the histograms
         const auto less = [&](Open &whole, const Open &part, std::size_t j) {
+            if (!counted.empty() && !counted[j])
+                return;
             std::int64_t *to = pool_[whole.state.histogram];
             const std::int64_t *from = pool_[part.state.histogram];
             for (std::size_t c = pool_.offset(j); c < pool_.offset(j + 1); ++c)

@@ -111,11 +111,13 @@ class HistogramPool {
         number = -1;
     }
 
-    // The histogram of some rows, in `sums`.
+    // The histogram of some rows, in `sums`; of sparse columns, only of those that are `alive`
+    // (empty: all of them).
     void build(const CodeRows &codes, const std::uint32_t *rows, std::size_t n_rows,
-               const std::int64_t *words, int threads, std::int64_t *sums) {
+               const std::int64_t *words, int threads, const std::vector<std::uint8_t> &alive,
+               std::int64_t *sums) {
         if (codes.sparse) {
-            build_sparse(*codes.sparse, rows, n_rows, words, threads, sums);
+            build_sparse(*codes.sparse, rows, n_rows, words, threads, alive, sums);
             return;
         }
         const std::size_t groups = (codes.d + columns_at_once - 1) / columns_at_once;
@@ -141,7 +143,9 @@ class HistogramPool {
 
   private:
     void build_sparse(const SparseCodes &codes, const std::uint32_t *rows, std::size_t n_rows,
-                      const std::int64_t *words, int threads, std::int64_t *sums) {
+                      const std::int64_t *words, int threads,
+                      const std::vector<std::uint8_t> &alive, std::int64_t *sums) {
+        const auto counts = [&](std::size_t j) { return alive.empty() || alive[j]; };
         const std::size_t work = n_rows * (codes.slots.size() / codes.n + 1);
         const std::size_t parts = work > 2 * updates_per_thread + size_ ? std::max(threads, 1) : 1;
         while (spare_.size() + 1 < parts)
@@ -149,25 +153,30 @@ class HistogramPool {
         std::vector<std::int64_t> totals(parts, 0);
         for_each_piece(parts, threads, [&](std::size_t part) {
             std::int64_t *own = part ? spare_[part - 1].data() : sums, total = 0;
-            std::fill(own, own + size_, 0);
+            for (std::size_t j = 0; j < codes.d; ++j)
+                if (counts(j))
+                    std::fill(own + codes.offsets[j], own + codes.offsets[j + 1], 0);
             for (std::size_t i = n_rows * part / parts; i < n_rows * (part + 1) / parts; ++i) {
                 const std::size_t row = rows[i];
                 const std::int64_t word = words[row];
                 total += word;
                 for (std::size_t k = codes.row_starts[row]; k < codes.row_starts[row + 1]; ++k)
-                    own[codes.slots[k]] += word;
+                    if (counts(codes.columns[k]))
+                        own[codes.slots[k]] += word;
             }
             totals[part] = total;
         });
-        for (std::size_t part = 1; part < parts; ++part) {
+        for (std::size_t part = 1; part < parts; ++part)
             totals[0] += totals[part];
-            for (std::size_t k = 0; k < size_; ++k)
-                sums[k] += spare_[part - 1][k];
-        }
         for (std::size_t j = 0; j < codes.d; ++j) {
+            if (!counts(j))
+                continue;
             std::int64_t stored = 0;
-            for (std::size_t k = codes.offsets[j]; k < codes.offsets[j + 1]; ++k)
+            for (std::size_t k = codes.offsets[j]; k < codes.offsets[j + 1]; ++k) {
+                for (std::size_t part = 1; part < parts; ++part)
+                    sums[k] += spare_[part - 1][k];
                 stored += sums[k];
+            }
             sums[codes.offsets[j] + codes.zero[j]] += totals[0] - stored;
         }
     }

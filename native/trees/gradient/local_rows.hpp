@@ -45,7 +45,7 @@ class LocalRows {
 
     template <typename Open> void count(Open &leaf, HistogramPool &pool) {
         pool.build(codes_, order_.data() + leaf.begin, leaf.n_rows(), packed_.words.data(),
-                   threads_, pool[leaf.state.histogram]);
+                   threads_, leaf.state.alive, pool[leaf.state.histogram]);
         if (!packed_.counts && !gradients_.weight) {
             std::int64_t largest = 1;
             for (std::size_t i = leaf.begin; i < leaf.end; ++i)
