@@ -70,12 +70,9 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
         return 0.0, 0.0, 0.0
     with quiet():
         column = math.sqrt(float(np.max(_square_sums(block.X, weight), initial=0.0)) / total)
-        if risk.loss.targets not in (Targets.REAL, Targets.NONNEGATIVE):
-            return (
-                column,
-                1.0,
-                1.0,
-            )  # losses of probabilities and margins have slopes of at most about 1
+        if risk.loss.targets not in (Targets.REAL, Targets.NONNEGATIVE, Targets.POSITIVE):
+            # Losses of probabilities and margins have slopes of at most about 1.
+            return column, 1.0, 1.0
         y = np.asarray(block.y, dtype=np.float64)
 
         def size(constant: float) -> float:

@@ -112,6 +112,11 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
         self
             The fitted estimator.
         """
+        if monitor is not None and not callable(monitor):
+            raise ParameterError(
+                f"{type(self).__name__}: monitor={monitor!r} must be a function monitor(i, model, "
+                "state) that returns whether the fit ends, or None."
+            )
         ends = None if monitor is None else partial(self._ends, monitor)
         return self._boost(X, y, sample_weight, ends=ends)
 

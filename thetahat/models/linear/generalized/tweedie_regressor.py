@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any
 
+from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import from_to, one_of
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved
 from thetahat.mathematics.losses.likelihood import Poisson
-from thetahat.mathematics.losses.power_deviance import IdentityPower, LogPower
+from thetahat.mathematics.losses.power_deviance import PowerDeviance
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.losses.tweedie import Gamma, Tweedie
 from thetahat.models.linear.generalized.deviance_regressor import DevianceRegressor
+from thetahat.objective.predictor import LinearPredictor
 
 
 @with_parameters
@@ -25,13 +29,11 @@ class TweedieRegressor(DevianceRegressor):
 
     Formula: β̂, b̂ = argmin (Σ wᵢ dᵢ)/(2Σ wᵢ) + α/2·‖β‖² with the deviance dᵢ = 2(yᵢ²⁻ᵖ/((1 − p)(2
     − p)) − yᵢ μᵢ¹⁻ᵖ/(1 − p) + μᵢ²⁻ᵖ/(2 − p)), or its limit at p = 1 and 2, and the predicted mean
-    μᵢ = exp(xᵢᵀβ + b), or xᵢᵀβ + b with the identity link.
+    μᵢ = exp(xᵢᵀβ + b), or xᵢᵀβ + b for power 0 with the identity link.
 
     Cost: O(n d²) for each of about five Newton steps; O(n d) per iteration of L-BFGS with more than
-    500 columns, and for losses that are not convex, where the fit is a local minimum: all but the
-    powers
-    from 1 to 2 with the log link and powers 0 and 1 with the identity link. Rows may be dense or
-    sparse, and may be read block by block.
+    500 columns, and for powers below 1 or above 2 with the log link. These have no convex deviance,
+    and the fit is a local minimum. Rows may be dense or sparse, and may be read block by block.
 
     Parameters
     ----------
@@ -40,9 +42,8 @@ class TweedieRegressor(DevianceRegressor):
         be from −100 to 0 or from 1 to 100: there is no distribution between 0 and 1. Targets can be
         any numbers for powers up to 0, must be ≥ 0 from power 1 on, and > 0 from power 2 on.
     link : {"auto", "identity", "log"}, default="auto"
-        Link between the mean and the linear predictor. "auto" is "identity" for powers up to 0 and
-        "log" otherwise. With "identity", the means of the training rows must stay positive unless
-        the power is 0; those of other rows may be negative.
+        Link between the mean and the linear predictor. "auto" is "identity" for power 0 and "log"
+        otherwise. "identity" is available for power 0 only.
 
     Examples
     --------
@@ -71,19 +72,28 @@ class TweedieRegressor(DevianceRegressor):
         tags.target_tags.positive_only = self.power >= 1
         return tags
 
-    @property
-    def _has_log_link(self) -> bool:
-        return self.link == "log" or (self.link == "auto" and self.power > 0)
-
     def _loss(self) -> Curved:
         power = float(self.power)
-        if not self._has_log_link:
-            return Squared() if power == 0 else IdentityPower(power)
+        if power == 0 and self.link != "log":
+            return Squared()
+        if self.link == "identity":
+            raise ParameterError(
+                f"TweedieRegressor: power={self.power!r} with link='identity' is not available, "
+                "because the mean must be positive. Use link='log', or power=0."
+            )
         if 1 < power < 2:
             return Tweedie(power)
-        return {1.0: Poisson(), 2.0: Gamma()}.get(power) or LogPower(power)
+        return {1.0: Poisson(), 2.0: Gamma()}.get(power) or PowerDeviance(power)
+
+    def _start(
+        self, loss: Curved, mean: float, source: Source, predictor: LinearPredictor
+    ) -> Array:
+        if isinstance(loss, PowerDeviance) and not mean > 0:
+            raise DataError(
+                f"TweedieRegressor: the mean of y is {mean:.6g}, but with the log link all means "
+                "are positive. Use link='identity' with power=0, or other targets."
+            )
+        return super()._start(loss, mean, source, predictor)
 
     def _slope_unit(self, mean: float) -> float:
-        if self.power == 0 and not self._has_log_link:
-            return 1.0
-        return abs(mean) ** ((2.0 if self._has_log_link else 0.0) - self.power)
+        return 1.0 if isinstance(self._loss(), Squared) else abs(mean) ** (2.0 - self.power)

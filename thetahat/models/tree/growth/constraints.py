@@ -23,8 +23,11 @@ def directions(monotonic_cst: Any, columns: TreeColumns, who: str) -> Array | No
         unknown = [name for name in monotonic_cst if name not in columns.names]
         if unknown:
             raise ParameterError(
-                f"{who}: monotonic_cst contains {unknown[0]!r}, which is not a column of X. Use "
-                f"column names: {', '.join(map(repr, columns.names[:10])) or 'X has none'}."
+                f"{who}: monotonic_cst contains {unknown[0]!r}, which is not the name of a column "
+                f"of X. Use the names {', '.join(map(repr, columns.names[:10]))}."
+                if columns.names
+                else f"{who}: monotonic_cst is a dict of column names, but X has none. Use a list "
+                f"with one number (-1, 0 or 1) for each of the {d} columns."
             )
         given = np.array([monotonic_cst.get(name, 0) for name in columns.names])
     else:
