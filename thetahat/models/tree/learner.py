@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from thetahat.data.columns.variables import require_distinct_names
 from thetahat.data.in_memory import InMemory
 from thetahat.data.row_pieces import StreamedRows
 from thetahat.data.row_subset import target_arrays
 from thetahat.data.source import Source
+from thetahat.data.validation import require_positive_weight
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array, Matrix
@@ -114,6 +116,8 @@ class TreeLearner(Estimator):
         source = source.with_missing().with_categories()
         columns = TreeColumns.of_source(source, categorical_features, who=type(self).__name__)
         y, weight = target_arrays(source)
+        if weight is not None:
+            require_positive_weight(weight, type(self).__name__)
         opened: Any = super()._open(
             InMemory(
                 X=StreamedRows(source, columns.reader_of(source), source.n_rows),
@@ -165,6 +169,7 @@ class TreeLearner(Estimator):
                 f"{', '.join(columns.names)}, in this order; got {', '.join(X.dtype.names)}."
             )
         if is_frame(X):
+            require_distinct_names(X)
             validate_data(self, X, skip_check_array=True, reset=False)
         rows = columns.read(X, sparse=self._keeps_sparse, who=who)
         if not structured and not is_frame(X):

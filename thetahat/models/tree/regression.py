@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sklearn.base import RegressorMixin
-
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.likelihood import Poisson
 from thetahat.mathematics.losses.targets import check_targets
@@ -16,7 +15,7 @@ from thetahat.models.tree.parameters import RegressionParameters
 from thetahat.models.tree.single import SingleTree
 
 
-class RegressionTree(RegressorMixin, SingleTree, RegressionParameters):
+class RegressionTree(ScoredRegressor, SingleTree, RegressionParameters):
     """Tree grown from sums of targets; predicts the mean or median of the leaf."""
 
     _ranges: ClassVar[dict[str, Range]] = {

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array, Matrix
@@ -166,7 +165,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
 
         It keeps no column in order, which pays where most columns are not tried in most nodes.
         """
-        tries_few = MANY_UNTRIED * self.max_features_ <= X.shape[1] and not is_sparse(X)
+        tries_few = MANY_UNTRIED * self.max_features_ <= X.shape[1]
         plain = self.candidates == "midpoints" and self.categorical_split == "subset"
         return (
             (self.splitter == "random" or (tries_few and plain))

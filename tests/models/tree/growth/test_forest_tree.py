@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import thetahat as th
 
@@ -140,3 +141,13 @@ def test_few_of_many_columns_predict_as_well_as_in_scikit_learn():
         for kind in (th.DecisionTreeClassifier, DecisionTreeClassifier)
     )
     assert ours > theirs - 0.02
+
+
+@pytest.mark.parametrize("kind", [th.DecisionTreeRegressor, th.ExtraTreeRegressor])
+def test_sparse_rows_give_the_tree_of_dense_rows(kind):
+    random = np.random.default_rng(0)
+    X = scipy.sparse.random_array((300, 40), density=0.1, rng=random).tocsr()
+    y = X[:, :9].sum(axis=1) + 0.1 * random.standard_normal(300)
+    model = kind(max_features=3, random_state=0)
+    found = model.fit(X, y).predict(X)
+    assert np.array_equal(found, model.fit(X.toarray(), y).predict(X.toarray()))
