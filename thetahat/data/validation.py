@@ -48,11 +48,7 @@ def as_source(
     own summary (``Source.require_finite`` then names the value), which saves a pass.
     """
     if isinstance(X, Source):
-        if y is not None or sample_weight is not None:
-            raise DataError(
-                f"{who}: a source holds its own y and sample_weight. Name them when it is opened: "
-                "th.scan(path, target=..., weight=...)."
-            )
+        require_source_alone(y, sample_weight, who)
         if X.has_weight and not isinstance(X, InMemory):
             _require_weights_of_source(X, who)
         return X
@@ -76,6 +72,15 @@ def as_source(
     if check_finite:
         source.require_finite()
     return source
+
+
+def require_source_alone(y: Any, sample_weight: Any, who: str) -> None:
+    """Refuse targets and weights that are given beside a source."""
+    if y is not None or sample_weight is not None:
+        raise DataError(
+            f"{who}: a source holds its own y and sample_weight. Name them when it is opened: "
+            "th.scan(path, target=..., weight=...) or th.from_dask(X, y, sample_weight)."
+        )
 
 
 def _on_device(X: Any, y: Any, sample_weight: Any, who: str, multi_output: bool) -> OnDevice:
@@ -164,11 +169,12 @@ def as_weight(sample_weight: Any, n: int, who: str) -> Array:
             f"{negative[0]}: {weight[negative[0]]:g}); weights must be ≥ 0. "
             "Drop those rows instead."
         )
-    _require_positive_weight(weight, who)
+    require_positive_weight(weight, who)
     return weight
 
 
-def _require_positive_weight(weight: Array, who: str) -> None:
+def require_positive_weight(weight: Array, who: str) -> None:
+    """Raise an error if all weights are zero, or too small or too large to add up."""
     if not weight.any():
         raise DataError(
             f"{who}: all sample weights are zero. Give at least one row a positive weight."
@@ -186,7 +192,7 @@ def _require_weights_of_source(source: Source, who: str) -> None:
     if not any(weight >= WEIGHTS[0] for weight in targets.map_blocks(_largest_weight)):
         weights = list(targets.map_blocks(_weights))
         if weights:
-            _require_positive_weight(np.concatenate(weights), who)
+            require_positive_weight(np.concatenate(weights), who)
 
 
 def _largest_weight(block: Block) -> float:

@@ -20,7 +20,7 @@ from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.data.validation import as_device_features, as_features, as_source
 from thetahat.data.views import with_one_target
-from thetahat.estimator.distributed.routing import ROWWISE, lazy_on_dask, source_for_dask
+from thetahat.estimator.distributed.routing import on_dask, source_for_dask
 from thetahat.estimator.parameters import (
     Range,
     check_ranges,
@@ -151,16 +151,11 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name, method in list(vars(cls).items()):
-            if not isinstance(method, FunctionType):
-                if name in ROWWISE and hasattr(method, "fn"):  # of `available_if`
-                    method.fn = lazy_on_dask(method.fn, cls)
-            elif name in FITS:
+        on_dask(cls)
+        for name in FITS:
+            method = vars(cls).get(name)
+            if isinstance(method, FunctionType):
                 setattr(cls, name, whole_or_not_at_all(source_for_dask(method)))
-            elif name == "score":
-                setattr(cls, name, source_for_dask(method))
-            elif name in ROWWISE:
-                setattr(cls, name, lazy_on_dask(method, cls))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")
@@ -261,8 +256,8 @@ class Estimator(BaseEstimator):
             source.require_finite(missing=True)
         if supervised and not source.has_target:
             raise DataError(
-                f"{who} needs a target, but the source has none. Open it with "
-                "th.scan(path, target=...)."
+                f"{who} needs a target, but the rows have none. Pass y, or name the target of a "
+                "source: th.scan(path, target=...) or th.from_dask(X, y)."
             )
         if not self._streams and not isinstance(source, InMemory | OnDevice):
             raise CapabilityError(

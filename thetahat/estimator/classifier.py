@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import (
@@ -18,7 +17,7 @@ from thetahat.data.source import Source
 from thetahat.data.validation import require_dense_target
 from thetahat.data.views import View, as_given, relabelled, with_one_target
 from thetahat.estimator.base import Estimator
-from thetahat.estimator.source_scores import accuracy_of_source, require_no_target_beside
+from thetahat.estimator.source_scores import ScoredClassifier
 from thetahat.estimator.stored_parts import require_fitting_classes
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -148,32 +147,7 @@ class LabelledEstimator(Estimator):
         return labels
 
 
-class Classifier(ClassifierMixin, LabelledEstimator):
+class Classifier(ScoredClassifier, LabelledEstimator):
     """A classifier with fitted ``classes_``."""
 
     _generative = False
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Compute the accuracy, the share of correct labels. Cost: that of `predict`.
-
-        Formula: accuracy = Σ w·1[ŷ = y]/Σ w.
-
-        Parameters
-        ----------
-        X : array-like, table or Source of shape (n, d)
-            Rows to classify. A `Source` is read block by block and contains the labels and the
-            weights.
-        y : array-like of shape (n,), optional
-            True labels. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        score : float
-            Share of correct labels, between 0 and 1.
-        """
-        require_no_target_beside(X, y, sample_weight, type(self).__name__)
-        if isinstance(X, Source):
-            return accuracy_of_source(self, X)
-        return float(super().score(X, y, sample_weight=sample_weight))

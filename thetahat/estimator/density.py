@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from sklearn.base import DensityMixin, OutlierMixin
 
 from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_weight
 from thetahat.estimator.base import Estimator
+from thetahat.estimator.distributed.routing import on_dask
 from thetahat.estimator.parameters import LARGEST_WHOLE, whole
+from thetahat.estimator.source_scores import require_weight, rows_of_block
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import RandomState
@@ -80,6 +85,30 @@ class Novelty(Estimator, ABC):
         return float(novelty[order[np.argmax(enough)]])
 
 
+@dataclass(frozen=True)
+class _LogLikelihood:
+    """Σ wᵢ log p(xᵢ) and Σ wᵢ."""
+
+    total: float
+    weight: float
+
+    def merge(self, other: _LogLikelihood) -> _LogLikelihood:
+        return _LogLikelihood(self.total + other.total, self.weight + other.weight)
+
+    @property
+    def mean(self) -> float:
+        require_weight(self.weight)
+        return self.total / self.weight
+
+
+def _log_likelihood(block: Block, model: Any, source: Source) -> _LogLikelihood:
+    weight = np.asarray(block.row_weights, dtype=np.float64)
+    logs = np.asarray(model.log_density(rows_of_block(block, source)), dtype=np.float64)
+    counted = weight > 0
+    return _LogLikelihood(float(weight[counted] @ logs[counted]), float(weight.sum()))
+
+
+@on_dask
 class OutlierDetector(OutlierMixin):
     """Labels of outliers from a signed score, which is negative for outliers."""
 
@@ -103,6 +132,7 @@ class OutlierDetector(OutlierMixin):
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
 
+@on_dask
 class Likelihood:
     """Scores of rows by their log-likelihood, for models with a density."""
 
@@ -128,8 +158,9 @@ class Likelihood:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Rows to evaluate, with the same columns as in `fit`.
+        X : array-like or Source of shape (n, d)
+            Rows to evaluate, with the same columns as in `fit`. A `Source` is read block by block
+            and contains the weights.
         y : ignored
             Has no effect. Accepted for compatibility with scikit-learn.
         sample_weight : array-like of shape (n,), optional
@@ -140,6 +171,8 @@ class Likelihood:
         score : float
             The mean log-likelihood; −inf if a row of positive weight has density 0.
         """
+        if isinstance(X, Source):
+            return X.reduce(partial(_log_likelihood, model=self, source=X)).mean
         logs = np.asarray(self.log_density(X), dtype=np.float64)
         if sample_weight is None:
             return float(logs.mean())

@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import get_tags
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.data.validation import require_source_alone
+from thetahat.estimator.distributed.routing import on_dask
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
@@ -58,7 +60,7 @@ def r2_of_source(model: Any, source: Source) -> float:
     _require_target(model, source)
     source = _as_accepted(model, source)
     found = source.reduce(partial(_errors, model=model, source=source))
-    _require_weight(found.weight)
+    require_weight(found.weight)
     constant = found.spread == 0
     ratio = found.residual / np.where(constant, 1.0, found.spread)
     scores = np.where(constant, np.where(found.residual == 0, 1.0, 0.0), 1.0 - ratio)
@@ -70,12 +72,13 @@ def accuracy_of_source(model: Any, source: Source) -> float:
     _require_target(model, source)
     source = _as_accepted(model, source)
     found = source.reduce(partial(_hits, model=model, source=source))
-    _require_weight(found.weight)
+    require_weight(found.weight)
     return found.correct / found.weight
 
 
+@on_dask
 class ScoredRegressor(RegressorMixin):
-    """A regressor whose ``score`` also accepts a `Source`."""
+    """A regressor whose ``score`` also accepts a `Source` and Dask collections."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute R², the explained share of the variance of y. Cost: that of `predict`.
@@ -103,6 +106,36 @@ class ScoredRegressor(RegressorMixin):
         return float(super().score(X, y, sample_weight=sample_weight))
 
 
+@on_dask
+class ScoredClassifier(ClassifierMixin):
+    """A classifier whose ``score`` also accepts a `Source` and Dask collections."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Compute the accuracy, the share of correct labels. Cost: that of `predict`.
+
+        Formula: accuracy = Σ w·1[ŷ = y]/Σ w.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Rows to classify. A `Source` is read block by block and contains the labels and the
+            weights.
+        y : array-like of shape (n,), optional
+            True labels. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        score : float
+            Share of correct labels, between 0 and 1.
+        """
+        require_no_target_beside(X, y, sample_weight, type(self).__name__)
+        if isinstance(X, Source):
+            return accuracy_of_source(self, X)
+        return float(super().score(X, y, sample_weight=sample_weight))
+
+
 def _errors(block: Block, model: Any, source: Source) -> _Errors:
     y = np.asarray(block.y, dtype=np.float64).reshape(block.n_rows, -1)
     weight = np.asarray(block.row_weights, dtype=np.float64)
@@ -120,11 +153,15 @@ def _hits(block: Block, model: Any, source: Source) -> _Hits:
 
 
 def _predicted(model: Any, block: Block, source: Source) -> Array:
-    rows = InMemory(
+    predicted: Array = model.predict(rows_of_block(block, source))
+    return predicted
+
+
+def rows_of_block(block: Block, source: Source) -> InMemory:
+    """The rows of a block of a source, with the names of their columns."""
+    return InMemory(
         X=block.X, n_features=source.n_features, dtype=source.dtype, schema=source.schema
     )
-    predicted: Array = model.predict(rows)
-    return predicted
 
 
 def _as_accepted(model: Any, source: Source) -> Source:
@@ -137,23 +174,21 @@ def _as_accepted(model: Any, source: Source) -> Source:
 def _require_target(model: Any, source: Source) -> None:
     if not source.has_target:
         raise DataError(
-            f"{type(model).__name__}.score needs a target, but the source has none. Open it with "
-            "th.scan(path, target=...)."
+            f"{type(model).__name__}.score needs a target, but the rows have none. Pass y, or name "
+            "the target of a source: th.scan(path, target=...) or th.from_dask(X, y)."
         )
 
 
 def require_no_target_beside(X: Any, y: Any, sample_weight: Any, who: str) -> None:
     """Refuse targets and weights that are given beside a source, and missing ones without it."""
-    if isinstance(X, Source) and (y is not None or sample_weight is not None):
-        raise DataError(
-            f"{who}.score: a source holds its own y and sample_weight. Name them when it is "
-            "opened: th.scan(path, target=..., weight=...)."
-        )
-    if not isinstance(X, Source) and y is None:
+    if isinstance(X, Source):
+        require_source_alone(y, sample_weight, f"{who}.score")
+    elif y is None:
         raise DataError(f"{who}.score needs the true targets: score(X, y).")
 
 
-def _require_weight(weight: float) -> None:
+def require_weight(weight: float) -> None:
+    """Require that some row of a source counts."""
     if not weight > 0:
         raise DataError(
             "All sample weights are zero, so no row counts. Give at least one row a positive "

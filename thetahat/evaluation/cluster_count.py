@@ -9,6 +9,7 @@ import numpy as np
 
 from thetahat.data.validation import as_features
 from thetahat.estimator.parameters import check_value, whole
+from thetahat.evaluation.given_rows import needs_memory
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator
@@ -95,6 +96,7 @@ class ClusterCount:
         axes.legend(frameon=False)
 
 
+@needs_memory
 def how_many_clusters(
     X: Any,
     k_max: int = 10,

@@ -22,6 +22,7 @@ from thetahat.evaluation.evaluate import (
     require_weights_in_fit,
 )
 from thetahat.evaluation.folds import folds_of, rows_and_targets, rows_in, targets_of
+from thetahat.evaluation.given_rows import reads_sources
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
 from thetahat.evaluation.sampling.design import are_in_time
 from thetahat.evaluation.sampling.margins import margin_of
@@ -128,6 +129,7 @@ class Comparison:
 
 
 @described_like(evaluate)
+@reads_sources
 def compare(
     models: Mapping[str, Any],
     X: Any,

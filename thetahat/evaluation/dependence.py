@@ -14,6 +14,7 @@ from thetahat.data.columns.variables import ArrayVariable, Variable, variables
 from thetahat.data.resampling import subset_rows, take_rows
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.contributions.explain import response_of
+from thetahat.evaluation.given_rows import needs_memory
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -72,6 +73,7 @@ class PartialDependence:
         axes.set(xlabel=str(self.column), ylabel=self.response)
 
 
+@needs_memory
 def partial_dependence(
     model: Any,
     X: Any,

@@ -29,6 +29,7 @@ from thetahat.evaluation.folds import (
     rows_and_targets,
     targets_of,
 )
+from thetahat.evaluation.given_rows import reads_sources
 from thetahat.evaluation.metrics import known_as, own_score, scorers_for
 from thetahat.evaluation.sampling.design import are_in_time, units_of_sampling
 from thetahat.evaluation.score_intervals import score_interval
@@ -128,6 +129,7 @@ class Evaluation:
         axes.set(xlabel="fold", ylabel=metric, xticks=folds, title=f"{self.name}: {interval}")
 
 
+@reads_sources
 def evaluate(
     model: Any,
     X: Any,

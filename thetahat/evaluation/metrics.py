@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regr
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 
 from thetahat.estimator.classifier import Classifier
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.evaluation.cross_fitting import (
     Scorer,
     accuracy_scorer,
@@ -99,7 +99,7 @@ def own_score(model: Any) -> str | None:
     score = getattr(type(model), "score", None)
     if is_classifier(model) and score in (ClassifierMixin.score, Classifier.score):
         return "accuracy"
-    return "r2" if score in (RegressorMixin.score, LinearRegressor.score) else None
+    return "r2" if score in (RegressorMixin.score, ScoredRegressor.score) else None
 
 
 def range_of(known: str | None) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from thetahat.evaluation.compare import compare
 from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.folds import targets_of
+from thetahat.evaluation.given_rows import needs_memory
 from thetahat.evaluation.pairs import Pair, judged_pairs
 from thetahat.evaluation.statistics.outcome import standard_deviation
 from thetahat.foundation.arguments import require_estimator
@@ -137,6 +138,7 @@ class Search:
 
 
 @described_like(compare, evaluate)
+@needs_memory
 def search(
     model: Any,
     grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],

@@ -60,6 +60,11 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def require_place(path: str | os.PathLike[str]) -> Path:
     """Raise an error if no file can be written to this path, before work that would be lost."""
     target = usable_path(path)
+    if isinstance(path, str) and "://" in path:
+        raise DataError(
+            f"{path!r} is a URL, but files are only written to this machine. Write to a local "
+            "path, and copy that file, for example with fsspec."
+        )
     if target.is_dir():
         raise DataError(f"{target} is a directory. Name a file in it, such as {target / 'name'}.")
     if not target.parent.is_dir():
@@ -91,7 +96,14 @@ def _is_same(path: str | os.PathLike[str], other: str) -> bool:
 
 
 def usable_path(path: str | os.PathLike[str]) -> Path:
-    """The path, unless no file can have it: a zero character, or too many characters."""
+    """The path, unless no file can have it: no text, a zero character, or too many characters."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise DataError(
+            f"A path must be text or a path object, but got {type(path).__name__}. Pass the name "
+            "of a file."
+        )
+    if not os.fspath(path):
+        raise DataError("The path is empty. Pass the name of a file.")
     place = Path(path)
     if "\0" in str(place):
         raise DataError(f"The path {str(place)[:80]!r} holds a zero character. Remove it.")

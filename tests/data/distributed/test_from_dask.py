@@ -227,7 +227,7 @@ def bad_inputs():
             lambda: (dX, dy, as_dask(unweighted, chunks)),
             "the weight of the Dask collection .*row 9",
         ),
-        "negative weight": (lambda: (dX, dy, as_dask(negative, chunks)), "row 299 is -1"),
+        "negative weight": (lambda: (dX, dy, as_dask(negative, chunks)), "first at row 299: -1"),
         "too few targets": (lambda: (dX, as_dask(y[:-1], (299,))), "300 rows, y has 299"),
         "target in memory": (lambda: (dX, y[:-1]), "300 rows, y has 299"),
         "no rows": (lambda: (as_dask(X[:0], (0,)),), r"0 sample\(s\)"),
@@ -244,7 +244,7 @@ def bad_inputs():
             lambda: (lazy[["a"]], lazy[lazy["y"] > 20]["y"]),
             "partition 0 of X has 100 rows, that of y has",
         ),
-        "other columns": (lambda: (three, np.arange(30.0)), "row 20 on has 2 columns.*3 are"),
+        "other columns": (lambda: (three, np.arange(30.0)), r"row 20 on\) has 2 columns.*3 are"),
         "X in memory": (lambda: (X, dy), "X is a ndarray. Pass"),
         "bag": (lambda: (pytest.importorskip("dask.bag").from_sequence([1, 2]),), "Bag of Dask"),
     }

@@ -56,3 +56,26 @@ def test_the_majoriser_lies_above():
 
 def test_no_scale_below_the_smallest():
     assert problem().value(np.array([0.0, 0.0, 0.0, -1.0])) == np.inf
+
+
+@pytest.mark.parametrize("d", [3, 80], ids=["compiled", "wide"])
+def test_rows_of_other_processes_have_the_same_gram_matrix(d):
+    da = pytest.importorskip("dask.array")
+    dask = pytest.importorskip("dask")
+    random = np.random.default_rng(2)
+    X = random.standard_normal((1_200, d))
+    y = X[:, 0] + random.standard_t(1.5, 1_200)
+    parts = th.from_dask(da.from_array(X, chunks=(400, d)), da.from_array(y, chunks=400))
+    here, there = (
+        HuberWithScale(LinearPredictor(d), 1.35, 0.1, rows) for rows in (as_source(X, y), parts)
+    )
+    theta = np.append(np.zeros(d + 1), 1.0)
+    with dask.config.set(scheduler="synchronous"):
+        for step in (0.0, 0.05, 0.1, 5.0, 5.1):
+            point = theta + step
+            for risk in (here, there):
+                risk.value_and_gradient(point)
+            np.testing.assert_allclose(there.hessian(point), here.hessian(point), rtol=1e-9)
+        fits = [th.HuberRegressor().fit(parts) for _ in range(3)]
+    assert {fit.coef_.tobytes() for fit in fits} == {fits[0].coef_.tobytes()}
+    assert len({fit.n_iter_ for fit in fits}) == 1

@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.columns.schema import Column, Kind, Schema
-from thetahat.data.columns.variables import is_lone_column, kind_of_dtype, variables
+from thetahat.data.columns.variables import (
+    is_lone_column,
+    kind_of_dtype,
+    require_distinct_names,
+    variables,
+)
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
@@ -85,6 +90,7 @@ def _plain_frame(X: Any) -> tuple[Array, Schema] | None:
     """
     if not hasattr(X, "iloc") or is_lone_column(X):
         return None
+    require_distinct_names(X)
     types = X.dtypes.to_numpy()
     distinct = set(types)
     if not types.size or any(

@@ -8,6 +8,7 @@ by the attributes of their objects, so none is imported before it is needed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -309,6 +310,7 @@ def variables(table: Any) -> list[Variable]:
     if hasattr(table, "iloc"):
         if is_lone_column(table):
             return [_PandasVariable(table.name, table)]
+        require_distinct_names(table)
         return [_PandasVariable(label, table.iloc[:, j]) for j, label in enumerate(table.columns)]
     if hasattr(table, "get_columns"):
         return [_PolarsVariable(series.name, series) for series in table.get_columns()]
@@ -319,7 +321,23 @@ def variables(table: Any) -> list[Variable]:
     if not hasattr(table, "column_names"):
         pyarrow = optional_import("pyarrow", extra="table", purpose="Reading an Arrow stream")
         table = pyarrow.table(table)
+    require_distinct_names(table)
     return [_ArrowVariable(name, table.column(j)) for j, name in enumerate(table.column_names)]
+
+
+def require_distinct_names(table: Any) -> None:
+    """Raise an error if two columns of a table of pandas or Arrow have the same name."""
+    columns: Any = getattr(table, "columns", ())
+    if getattr(columns, "is_unique", False) or is_lone_column(table):  # pandas stores it
+        return
+    names = list(columns if hasattr(table, "iloc") else getattr(table, "column_names", ()))
+    if repeated := [name for name, count in Counter(names).items() if count > 1]:
+        more = f" and {len(repeated) - 1} more" if len(repeated) > 1 else ""
+        raise DataError(
+            f"The table has {names.count(repeated[0])} columns named {repeated[0]!r}{more}, but "
+            "the names of columns must be distinct. Rename them, or leave one out: "
+            "X.loc[:, ~X.columns.duplicated()] in pandas."
+        )
 
 
 def is_lone_column(table: Any) -> bool:

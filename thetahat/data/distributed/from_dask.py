@@ -12,7 +12,7 @@ import numpy as np
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.columns.schema import Schema
 from thetahat.data.columns.tables import is_table, table_to_numpy
-from thetahat.data.columns.variables import variables
+from thetahat.data.columns.variables import require_distinct_names, variables
 from thetahat.data.distributed.cluster import (
     KEPT_SHARE,
     computed,
@@ -22,10 +22,11 @@ from thetahat.data.distributed.cluster import (
 )
 from thetahat.data.distributed.dask_source import DaskSource
 from thetahat.data.distributed.partition import (
+    ROLES,
     Facts,
     checked_partition,
     distinct_labels,
-    length_and_bytes,
+    lengths_and_bytes,
     template_of,
 )
 from thetahat.data.distributed.pieces import Pieces, Sizes, beside, dask, is_dask, pieces_of
@@ -127,7 +128,11 @@ def dask_rows(
     n_features, dtype, schema = _columns(joint.template, who)
     labels, n_outputs, target_dtype = _target(joint, who)
     sparse = is_sparse(joint.template)
-    facts = Facts(who, n_features, n_outputs, dtype, schema, labels, missing, infinite, sparse)
+    given = zip(ROLES, (X, y, sample_weight), strict=True)
+    roles = tuple(role for role, values in given if values is not None)
+    facts = Facts(
+        who, n_features, n_outputs, dtype, schema, labels, missing, infinite, sparse, roles
+    )
     n_bytes = joint.n_bytes or [
         size * n_features * np.dtype(dtype).itemsize for size in joint.sizes
     ]
@@ -201,8 +206,8 @@ class _Joint:
             tuple(sizes[at] for at in filled),
             tuple(filled),
             [n_bytes[at] for at in filled] if n_bytes else [],
-            _template(features),
-            None if y is None else _template(found["y"]),
+            _template(features, "X", who),
+            None if y is None else _template(found["y"], "y", who),
         )
 
 
@@ -212,27 +217,53 @@ def _parts(pieces: Pieces | None, count: int) -> tuple[Any, ...]:
 
 def _measured(features: Pieces, others: dict[str, Pieces], who: str) -> tuple[Sizes, list[int]]:
     """Rows and bytes of partitions of unknown length. Cost: computes them once."""
-    measure = dask("delayed").delayed(length_and_bytes, pure=False)
-    count = len(features.parts)
-    columns = [_parts(others.get(role), count) for role in ("y", "sample_weight")]
-    found = computed([measure(*part) for part in zip(features.parts, *columns, strict=True)])
-    for place, (rows, *lengths, _) in enumerate(found):
-        for role, length in zip(("y", "sample_weight"), lengths, strict=True):
-            if length is not None and length != rows:
+    measure = dask("delayed").delayed(lengths_and_bytes, pure=False)
+    columns = {"X": features.parts, **{role: pieces.parts for role, pieces in others.items()}}
+    joint = [
+        dict(zip(columns, parts, strict=True)) for parts in zip(*columns.values(), strict=True)
+    ]
+    tasks = [measure(parts, place, who) for place, parts in enumerate(joint)]
+    try:
+        found = computed(tasks)
+    except (KeyError, ValueError) as failure:
+        error = None if isinstance(failure, DataError) else _failed(tasks, features.template, who)
+        if error is None:
+            raise
+        raise error from failure
+    for place, (lengths, _) in enumerate(found):
+        rows = lengths["X"]
+        for role, length in lengths.items():
+            if length != rows:
                 raise DataError(
                     f"{who}: Found input variables with inconsistent numbers of samples: partition "
                     f"{place} of X has {rows} rows, that of {role} has {length}. Take both from "
                     "the same dataframe, or divide them alike."
                 )
-    return tuple(rows for rows, *_ in found), [n_bytes for *_, n_bytes in found]
+    return tuple(lengths["X"] for lengths, _ in found), [n_bytes for _, n_bytes in found]
 
 
-def _template(pieces: Pieces) -> Any:
+def _failed(tasks: list[Any], template: Any, who: str) -> DataError | None:
+    """An error that names the first partition of a dataframe that cannot be computed."""
+    for place, task in enumerate(tasks if is_table(template) else ()):
+        try:
+            computed([task])
+        except (KeyError, ValueError) as failure:
+            named = ", ".join(map(repr, list(getattr(template, "columns", ()))[:8]))
+            return DataError(
+                f"{who}: partition {place} of the Dask dataframe cannot be computed "
+                f"({type(failure).__name__}: {failure}). If its columns differ from those that "
+                f"the dataframe declares in its meta ({named}), give all partitions the same "
+                "columns in the same order."
+            )
+    return None
+
+
+def _template(pieces: Pieces, role: str, who: str) -> Any:
     """An empty array or table with the columns of the partitions."""
     if pieces.template is not None:
         return pieces.template
     first = dask("delayed").delayed(template_of, pure=False)
-    return computed([first(pieces.parts[0])])[0]
+    return computed([first(pieces.parts[0], role, who)])[0]
 
 
 def _columns(template: Any, who: str) -> tuple[int, Any, Schema]:
@@ -281,8 +312,8 @@ def _target(joint: _Joint, who: str) -> tuple[LabelEncoding | None, int, Any]:
     distinct = dask("delayed").delayed(distinct_labels, pure=False)
     found = computed(
         [
-            distinct(part[1], start, who)
-            for part, start in zip(joint.parts, joint.starts, strict=True)
+            distinct(part[1], start, number, who)
+            for part, start, number in zip(joint.parts, joint.starts, joint.numbers, strict=True)
         ]
     )
     classes: Any = list(dict.fromkeys(label for part in found for label in part))
@@ -315,6 +346,7 @@ def _by_name(
             "sample_weight and as weight=.... Give each once."
         )
     names = list(X.columns)
+    require_distinct_names(X._meta)
     taken = [name for name in (target, weight) if name is not None]
     chosen = [name for name in names if name not in taken] if features is None else list(features)
     for name in [*taken, *chosen]:
@@ -328,6 +360,9 @@ def _by_name(
             f"from_dask: column {twice[0]!r} is used for features and for target or weight. Use "
             "each column once."
         )
+    if len(set(chosen)) < len(chosen):
+        repeated = next(name for name in chosen if chosen.count(name) > 1)
+        raise DataError(f"from_dask: features names column {repeated!r} twice. Name it once.")
     if not chosen:
         raise DataError("from_dask: no column is left for the features. Name at least one.")
     y = y if target is None else X[target]

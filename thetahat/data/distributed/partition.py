@@ -28,6 +28,7 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 
 ORIGIN = "the Dask collection"
+ROLES = ("X", "y", "sample_weight")
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Facts:
     """Whether infinity and NaN in X are accepted."""
     sparse: bool = False
     """Whether the partitions are sparse."""
+    roles: tuple[str, ...] = ("X",)
+    """Those of X, y and sample_weight that are given."""
 
 
 def checked_partition(
@@ -55,11 +58,15 @@ def checked_partition(
 
     ``number`` is that of the partition, and ``size`` its declared or counted number of rows.
     """
-    features, schema = as_features(x, who=facts.who)
-    _require_rows({"X": features, "y": y, "sample_weight": weight}, facts.who, number, size)
+    parts = dict(zip(ROLES, (x, y, weight), strict=True))
+    given = {role: parts[role] for role in facts.roles}
+    lengths = {role: n_rows_of(values, role, number, facts.who) for role, values in given.items()}
+    _require_rows(lengths, facts.who, number, size)
+    features, schema = as_features(x, who=f"{facts.who}: partition {number} of X")
     if features.shape[1] != facts.n_features or schema.names != facts.schema.names:
         raise DataError(
-            f"{facts.who}: the partition from row {start} on has {features.shape[1]} columns"
+            f"{facts.who}: partition {number} (from row {start} on) has {features.shape[1]} "
+            "columns"
             + (f" ({', '.join(map(repr, schema.names[:8]))})" if schema.names else "")
             + f", but {facts.n_features} are expected"
             + (f" ({', '.join(map(repr, facts.schema.names[:8]))})" if facts.schema.names else "")
@@ -69,7 +76,7 @@ def checked_partition(
     if not facts.infinite:
         require_finite_block(X, start, facts.schema, ORIGIN, missing=facts.missing)
     target = None if y is None else _checked_target(y, start, facts)
-    weights = None if weight is None else _checked_weight(weight, start, facts)
+    weights = None if weight is None else _checked_weight(weight, start, number, facts)
     return InMemory(
         X=X,
         y=target,
@@ -98,9 +105,20 @@ def _as_declared(features: Any, start: int, facts: Facts) -> Any:
     return features
 
 
-def _require_rows(given: dict[str, Any], who: str, number: int, size: int) -> None:
-    for role, values in given.items():
-        n_rows = size if values is None else int(np.shape(values)[0])
+def n_rows_of(values: Any, role: str, number: int, who: str) -> int:
+    """The rows of a partition; raises an error that names one that is no array or table."""
+    shape = (len(values),) if isinstance(values, list | tuple) else getattr(values, "shape", ())
+    if not shape:
+        raise DataError(
+            f"{who}: partition {number} of {role} is of type {type(values).__name__} "
+            f"({repr(values)[:40]}), but each partition must be an array or a table with rows. "
+            "Return one from the function that makes the partitions."
+        )
+    return int(shape[0])
+
+
+def _require_rows(lengths: dict[str, int], who: str, number: int, size: int) -> None:
+    for role, n_rows in lengths.items():
         if n_rows != size:
             raise DataError(
                 f"{who}: Found input variables with inconsistent numbers of samples: partition "
@@ -122,7 +140,7 @@ def _checked_target(y: Any, start: int, facts: Facts) -> Array:
     return np.ascontiguousarray(chosen, dtype=facts.dtype)
 
 
-def _checked_weight(weight: Any, start: int, facts: Facts) -> Array:
+def _checked_weight(weight: Any, start: int, number: int, facts: Facts) -> Array:
     values = _floats(weight, "sample_weight", facts.who)
     values = np.ascontiguousarray(values.reshape(-1), dtype=np.float64)
     require_finite_block(values[:, None], start, Schema(), ORIGIN, role="sample_weight")
@@ -130,8 +148,9 @@ def _checked_weight(weight: Any, start: int, facts: Facts) -> Array:
     if negative.size:
         row = int(negative[0])
         raise DataError(
-            f"{facts.who}: the weight at row {start + row} is {values[row]:g}, but weights must be "
-            "≥ 0. Drop such rows instead."
+            f"{facts.who}: {negative.size} of {len(values)} sample weights of partition {number} "
+            f"are negative (first at row {start + row}: {values[row]:g}); weights must be ≥ 0. "
+            "Drop those rows instead."
         )
     require_weight_size(values, facts.who, start=start)
     return values
@@ -148,8 +167,9 @@ def labels_of(y: Any) -> Variable:
     return ArrayVariable(None, np.asarray(y).reshape(len(y)))
 
 
-def distinct_labels(y: Any, start: int, who: str) -> list[Any]:
+def distinct_labels(y: Any, start: int, number: int, who: str) -> list[Any]:
     """The distinct labels of a partition; raises an error for a missing one."""
+    n_rows_of(y, "y", number, who)
     labels, which = labels_of(y).distinct()
     missing = np.flatnonzero(which < 0)
     if missing.size:
@@ -160,22 +180,20 @@ def distinct_labels(y: Any, start: int, who: str) -> list[Any]:
     return [labels[place] for place in np.unique(which)]
 
 
-def length_and_bytes(x: Any, y: Any, weight: Any) -> tuple[int, int | None, int | None, int]:
-    """The rows of X, y and the weights in a partition, and its size in memory."""
+def lengths_and_bytes(parts: dict[str, Any], number: int, who: str) -> tuple[dict[str, int], int]:
+    """The rows of a partition of X, y and the weights, by role, and the size of X in memory."""
+    lengths = {role: n_rows_of(values, role, number, who) for role, values in parts.items()}
+    x = parts["X"]
     held = x.data.nbytes + x.indices.nbytes if is_sparse(x) else getattr(x, "nbytes", None)
     if held is None:
         used = getattr(x, "memory_usage", None)
         held = int(used(deep=True).sum()) if used is not None else 0
-    return (
-        int(x.shape[0]) if hasattr(x, "shape") else len(x),
-        None if y is None else len(y),
-        None if weight is None else len(weight),
-        int(held),
-    )
+    return lengths, int(held)
 
 
-def template_of(values: Any) -> Any:
-    """An empty array or table of the same columns."""
+def template_of(values: Any, role: str, who: str) -> Any:
+    """An empty array or table of the same columns as the first partition."""
+    n_rows_of(values, role, 0, who)
     if hasattr(values, "iloc"):
         return values.iloc[:0]
     return values[:0] if hasattr(values, "shape") else np.asarray(values)[:0]

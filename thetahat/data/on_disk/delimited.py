@@ -38,6 +38,13 @@ from thetahat.foundation.optional import optional_import
 
 _BLOCK_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 16
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""The first bytes of text in these encodings; a mark comes before the marks it begins with."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +125,8 @@ def open_delimited(
         raise DataError(f"{path} cannot be decompressed: {failure}. Write it again.") from failure
     if not head.strip():
         raise DataError(f"{path} is empty. Give a file with a header line and at least one row.")
+    if is_utf8(encoding):
+        _require_bytes(path, head)
     lines = head.decode(encoding, errors="replace").splitlines()
     whole = lines[:-1] if len(head) >= _HEAD_BYTES and len(lines) > 1 else lines
     chosen = delimiter or find_delimiter(whole, [d for d in DELIMITERS if d != decimal])
@@ -137,6 +146,20 @@ def open_delimited(
             "expected. Pass header=False if it is a row, or header=True if these are names."
         )
     return DelimitedReader(path, fields, has_names=dialect.header, dialect=dialect)
+
+
+def _require_bytes(path: Path, head: bytes) -> None:
+    """Raise an error that names the encoding of text with two or four bytes per character."""
+    found = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+    for name, first in (("utf-16-be", 0), ("utf-16-le", 1)):
+        every_second = head[first::2]  # zeros in text of Latin letters
+        if found is None and 2 * every_second.count(0) > len(every_second):
+            found = name
+    if found is not None:
+        raise DataError(
+            f"{path} is not utf-8 text: it begins with the bytes {head[:4].hex(' ')}, as "
+            f'{found.upper()} does. Pass encoding="{found}", or save it as UTF-8.'
+        )
 
 
 def _has_decimal_commas(path: Path, dialect: Dialect) -> bool:

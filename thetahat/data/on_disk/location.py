@@ -10,8 +10,12 @@ import glob
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.optional import optional_import
@@ -42,13 +46,53 @@ class RemoteFile:
         """The file, opened for reading."""
         return _fsspec().open(self.url, "rb").open()
 
+    def version(self) -> Version:
+        """Size and version of the file, as the server reports them now. Cost: one request."""
+        system, path = _fsspec().core.url_to_fs(self.url)
+        system.invalidate_cache()
+        facts = system.info(path)
+        known = [name for name in _MARKS if facts.get(name) is not None]
+        if not known and facts.get("created") is not None:  # which a new owner may change, too
+            known = ["created"]
+        return Version(facts.get("size"), tuple(f"{name}={facts[name]}" for name in known))
+
     def copied(self) -> Path:
-        """A copy in a temporary folder, made once. Cost: the size of the file."""
-        return Path(_fsspec().open_local(f"simplecache::{self.url}", simplecache=_SAME_NAMES))
+        """A copy of this version of the file in a temporary folder. Cost: the size of the file."""
+        system, path = _fsspec().core.url_to_fs(self.url)
+        version = self.version()
+        folder = Path(_copies().name) / sha256(repr((self.url, version)).encode()).hexdigest()[:32]
+        copy = folder / self.name
+        # Without a mark, a changed file may have the same size.
+        if not version.marks or not copy.exists():
+            folder.mkdir(exist_ok=True)
+            part = folder / f"{uuid4().hex}.part"
+            system.get_file(path, str(part))
+            part.replace(copy)
+        return copy
+
+
+@dataclass(frozen=True)
+class Version:
+    """What a server reports of a file that differs after a change."""
+
+    n_bytes: int | None
+    marks: tuple[str, ...]
+    """Times of changes, checksums and numbers of versions."""
 
 
 Location = Path | RemoteFile
-_SAME_NAMES = {"same_names": True}
+_MARKS = (
+    *("ETag", "etag", "VersionId", "version_id", "generation", "md5Hash", "content_md5"),
+    *("crc32c", "Content-MD5", "Digest", "Last-Modified", "LastModified", "last_modified"),
+    *("updated", "modified", "mtime"),
+)
+"""Names under which the file systems of fsspec report the version of a file."""
+
+
+@cache
+def _copies() -> TemporaryDirectory[str]:
+    """The folder for copies, which is removed when this process ends."""
+    return TemporaryDirectory(prefix="thetahat-")
 
 
 def is_url(path: Any) -> bool:

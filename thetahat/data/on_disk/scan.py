@@ -40,11 +40,12 @@ _FORMATS = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
+_DEFAULT_ENCODING = ("utf-8", "UTF-8", "utf8", "UTF8")
 _PACKED = (".gz", ".bz2", ".zst", ".lz4")
 
 
 def scan(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     target: Key | Sequence[Key] | os.PathLike[str] | Array | None = None,
     weight: Key | os.PathLike[str] | Array | None = None,
@@ -89,15 +90,16 @@ def scan(
 
     Parameters
     ----------
-    path : str or path
+    path : str or path, or list of them
         The file, or a URL that fsspec opens, such as "s3://bucket/part-*.parquet". Parquet files
         at a URL are read in place, files of other formats are copied once to a temporary folder.
         URLs need ``pip install "thetahat[remote]"``.
         Formats are `.npy` (a 2-D or structured array), text (`.csv`, `.tsv`, also `.csv.gz`),
         `.parquet`, or Arrow (`.arrow`, `.feather`, `.ipc`). All but `.npy` need
         ``pip install "thetahat[table]"``. A pattern such as "part-*.parquet" opens all files that
-        match it, in the sorted order of their names, as one table. They need the same columns in
-        the same order; files without rows are left out.
+        match it, in the sorted order of their names, as one table; a list opens its files and
+        patterns in the order of the list. They need the same columns in the same order; files
+        without rows are left out.
     target : column name or number, list of them, path or array, optional
         The target: a column of the file, a list of columns for several outputs, the path of a
         second `.npy` file, or an array with one entry per row. Column numbers count from 0, or
@@ -142,9 +144,8 @@ def scan(
     (16, ('GNPDEFL', 'GNP', 'UNEMP', 'ARMED', 'POP', 'YEAR'))
     """
     options = (format, delimiter, header, encoding, decimal)
-    files: Sequence[Location] = remote_files(str(path)) if is_url(path) else _files(path)
-    pattern = RemoteFile(str(path)) if is_url(path) else Path(path)
-    reader = several_files(pattern, _with_rows(files, options))
+    files, name = _named_files(path)
+    reader = several_files(name, _with_rows(files, options))
     target_columns, target_beside = _split(target, reader, "target")
     weight_columns, weight_beside = _split(weight, reader, "weight")
     if columns is not None:
@@ -191,7 +192,10 @@ def _with_rows(files: Sequence[Location], options: tuple[Any, ...]) -> list[Read
     for file in files:
         try:
             stamp = Stamp.of(file)
-            readers.append(replace(_open(file, *options), stamp=stamp))
+            reader = _open(file, *options)
+            if reader.path != file:  # the copy of a file at a URL
+                stamp = Stamp.of(reader.path)
+            readers.append(replace(reader, stamp=stamp))
         except NoRowsError as failure:
             empty = failure
     if not readers:
@@ -212,6 +216,18 @@ def _stored_target(reader: Reader, choice: Choice, other: Beside | None) -> dict
         return {"labels": FileLabels(reader, column)}
     is_whole = field.kind in (Kind.DISCRETE, Kind.BOOLEAN)
     return {"target_dtype": whole_type(field.type_name) if is_whole else None}
+
+
+def _named_files(path: Any) -> tuple[list[Location], Location]:
+    """The files of a path, a pattern or a list of them, and what names all of them in messages."""
+    if isinstance(path, list | tuple):
+        if not path:
+            raise DataError("scan: the list of paths is empty. Name at least one file.")
+        files = [file for each in path for file in _named_files(each)[0]]
+        return files, Path(f"{files[0]} and {len(files) - 1} more")
+    if is_url(path):
+        return list(remote_files(path)), RemoteFile(path)
+    return list(_files(path)), Path(path)
 
 
 def _files(path: str | os.PathLike[str]) -> list[Path]:
@@ -257,6 +273,10 @@ def _open(
 ) -> Reader:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED]
     kind = format or _FORMATS.get(suffixes[-1] if suffixes else "", "")
+    if kind in ("parquet", "arrow", "npy"):
+        _require_no_text_options(
+            path, kind, delimiter=delimiter, header=header, encoding=encoding, decimal=decimal
+        )
     if kind == "parquet":
         return open_parquet(path)
     known = kind in _FORMATS.values()
@@ -284,6 +304,16 @@ def _open(
         f"{path}: the ending {path.suffix!r} does not name a known format. Known endings are "
         f'{endings}. Pass the format, such as format="csv".'
     )
+
+
+def _require_no_text_options(path: Location, kind: str, **options: Any) -> None:
+    """Raise an error if an option for text files is given for a file of another format."""
+    for name, value in options.items():
+        if value is not None and value not in _DEFAULT_ENCODING:
+            raise ParameterError(
+                f"{name}={value!r} is for text files, but {path} is a file of format {kind!r}. "
+                f'Leave {name} out, or pass format="csv" if it is a text file.'
+            )
 
 
 def _split(value: Any, reader: Reader, role: str) -> tuple[list[Key], Beside | None]:

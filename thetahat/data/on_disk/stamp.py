@@ -1,4 +1,4 @@
-"""The size and the time of the last change of a file, which show whether it has changed."""
+"""The size and the version of a file, which show whether it has changed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ _REMEDY = "open the rows again with th.scan"
 
 @dataclass(frozen=True)
 class Stamp:
-    """A file of this machine as it was when it was opened."""
+    """A file as it was when it was opened."""
 
-    n_bytes: int
-    changed_at: int
-    """Time of the last change, in nanoseconds."""
+    n_bytes: int | None
+    """None if a server does not report it."""
+    version: int | tuple[str, ...]
+    """Time of the last change, in nanoseconds, or what a server reports of a file at a URL."""
 
     @classmethod
-    def of(cls, path: Location) -> Stamp | None:
-        """The stamp of a file; None for a URL, whose server is not asked. Cost: O(1)."""
+    def of(cls, path: Location) -> Stamp:
+        """The stamp of a file. Cost: O(1), for a URL one request."""
         if isinstance(path, RemoteFile):
-            return None
+            version = path.version()
+            return cls(version.n_bytes, version.marks)
         facts = os.stat(path)
         return cls(facts.st_size, facts.st_mtime_ns)
 
@@ -38,10 +40,10 @@ class Stamp:
             ) from failure
         except OSError as failure:
             raise DataError(
-                f"{path} cannot be read any more ({failure.strerror}), but it could when the rows "
-                f"were opened. Make it readable, or {_REMEDY}."
+                f"{path} cannot be read any more ({failure.strerror or failure}), but it could "
+                f"when the rows were opened. Make it readable, or {_REMEDY}."
             ) from failure
-        if now is None or now == self:
+        if now == self:
             return
         sizes = (
             "" if now.n_bytes == self.n_bytes else f" from {self.n_bytes} to {now.n_bytes} bytes"

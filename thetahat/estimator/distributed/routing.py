@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any
+from types import FunctionType
+from typing import Any, TypeVar
 
 import numpy as np
 
 from thetahat.data.distributed.pieces import is_dask
 from thetahat.data.source import Source
+from thetahat.data.validation import require_source_alone
 from thetahat.foundation.errors import CapabilityError, DataError
 
 ROWWISE = (
@@ -23,6 +25,25 @@ ROWWISE = (
 )
 """Methods whose results have one entry per row, each of which depends on its row alone."""
 _THEN = {"fit_transform": "transform", "fit_predict": "predict"}
+
+
+Class = TypeVar("Class", bound=type)
+
+
+def on_dask(cls: Class) -> Class:
+    """Let the predictions and the score that a class defines itself take Dask collections.
+
+    Every `Estimator` is decorated so; a mixin that comes before it has to be decorated itself.
+    """
+    for name, method in list(vars(cls).items()):
+        if not isinstance(method, FunctionType):
+            if name in ROWWISE and hasattr(method, "fn"):  # of `available_if`
+                method.fn = lazy_on_dask(method.fn, cls)
+        elif name == "score":
+            setattr(cls, name, source_for_dask(method))
+        elif name in ROWWISE:
+            setattr(cls, name, lazy_on_dask(method, cls))
+    return cls
 
 
 def lazy_on_dask(method: Callable[..., Any], owner: type) -> Callable[..., Any]:
@@ -47,7 +68,8 @@ def lazy_on_dask(method: Callable[..., Any], owner: type) -> Callable[..., Any]:
 def source_for_dask(method: Callable[..., Any]) -> Callable[..., Any]:
     """The method (a fit or a score), which reads a Dask collection as a source.
 
-    A source of rows in place of y or of the weights is refused, whatever the estimator does first.
+    A source of rows in place of y or of the weights is refused, whatever the estimator does first,
+    and so are targets and weights beside a source.
     """
 
     @wraps(method)
@@ -55,13 +77,38 @@ def source_for_dask(method: Callable[..., Any]) -> Callable[..., Any]:
         X = args[0] if args else params.get("X")
         if type(X) is not np.ndarray and is_dask(X):
             return _by_source(method, self, args, params)
-        if not isinstance(X, Source):
+        if isinstance(X, Source):
+            _require_alone(method, self, args, params)
+        else:
             for other in (*args[1:], *params.values()):
                 if type(other) is not np.ndarray and isinstance(other, Source):
                     raise _source_beside_rows(method, self, other, args, params)
         return method(self, *args, **params)
 
     return routed
+
+
+def _require_alone(method: Callable[..., Any], model: Any, args: Any, params: Any) -> None:
+    """Refuse targets and weights beside a source, except a y that the method ignores anyway."""
+    if len(args) > 1 or params:
+        given = _by_role(method, model, args, params)
+        y = None if _ignores_target(method, model) else given.get("y")
+        require_source_alone(y, given.get("sample_weight"), type(model).__name__)
+
+
+def _by_role(method: Callable[..., Any], model: Any, args: Any, params: Any) -> dict[str, Any]:
+    """The arguments of a call by their names, without the model."""
+    given = dict(list(signature(method).bind(model, *args, **params).arguments.items())[1:])
+    others = given.pop("params", {}) | given.pop("fit_params", {})
+    return given | others
+
+
+def _ignores_target(method: Callable[..., Any], model: Any) -> bool:
+    target, tags = signature(method).parameters.get("y"), model.__sklearn_tags__()
+    if target is None or target.default is not None or tags.target_tags.required:
+        return False
+    # The score of an outlier detector compares its labels with y, which its fit ignores.
+    return method.__name__ != "score" or tags.estimator_type != "outlier_detector"
 
 
 def _source_beside_rows(
@@ -88,13 +135,10 @@ def _by_source(method: Callable[..., Any], model: Any, args: Any, params: Any) -
     if name in _THEN:
         model.fit(*args, **params)
         return getattr(model, _THEN[name])(args[0] if args else params["X"])
-    expected = signature(method)
-    given = dict(list(expected.bind(model, *args, **params).arguments.items())[1:])
-    others = given.pop("params", {}) | given.pop("fit_params", {})
+    given = _by_role(method, model, args, params)
     rows = {role: given.pop(role, None) for role in ("X", "y", "sample_weight")}
-    if not model.__sklearn_tags__().target_tags.required and "y" in expected.parameters:
-        if expected.parameters["y"].default is None:
-            rows["y"] = None  # as the fit of an array, which ignores it
+    if _ignores_target(method, model):
+        rows["y"] = None  # as the fit of an array, which ignores it
     accepts_missing = model.__sklearn_tags__().input_tags.allow_nan or model._leaves_out_missing
     source = dask_rows(
         *rows.values(),
@@ -102,4 +146,4 @@ def _by_source(method: Callable[..., Any], model: Any, args: Any, params: Any) -
         missing=bool(accepts_missing),
         infinite=model._accepts_infinity,
     )
-    return method(model, source, **given, **others)
+    return method(model, source, **given)

@@ -15,8 +15,10 @@ from thetahat.data.column_targets import one_column
 from thetahat.evaluation.conformal_prediction.calibration import calibrated
 from thetahat.evaluation.conformal_prediction.result import Conformal
 from thetahat.evaluation.evaluate import evaluate
+from thetahat.evaluation.given_rows import needs_memory
 
 
+@needs_memory
 def conformal(
     model: Any,
     X: Any,

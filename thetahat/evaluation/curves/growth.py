@@ -17,6 +17,7 @@ from thetahat.data.resampling import take_rows
 from thetahat.evaluation.cross_fitting import cross_fit
 from thetahat.evaluation.evaluate import evaluate
 from thetahat.evaluation.folds import Fold, folds_of, targets_of
+from thetahat.evaluation.given_rows import needs_memory
 from thetahat.evaluation.metrics import known_as, own_score, range_of, scorers_for
 from thetahat.evaluation.score_intervals import fold_interval, overlap_of, within_range
 from thetahat.evaluation.statistics.outcome import Interval
@@ -101,6 +102,7 @@ class ScoreCurve:
 
 
 @described_like(evaluate)
+@needs_memory
 def learning_curve(
     model: Any,
     X: Any,
@@ -153,6 +155,7 @@ def learning_curve(
 
 
 @described_like(learning_curve)
+@needs_memory
 def validation_curve(
     model: Any,
     X: Any,

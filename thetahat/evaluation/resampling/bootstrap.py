@@ -17,6 +17,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_weight
 from thetahat.data.views import reweighted
 from thetahat.estimator.parameters import check_value, inner_fraction, one_of, whole
+from thetahat.evaluation.given_rows import reads_sources
 from thetahat.evaluation.resampling.bootstrap_result import BootstrapResult
 from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -28,6 +29,7 @@ JACKKNIFE_GROUPS = 200
 """Number of groups left out in turn for the acceleration of "bca" (single rows if fewer)."""
 
 
+@reads_sources
 def bootstrap(
     model: Any,
     X: Any,

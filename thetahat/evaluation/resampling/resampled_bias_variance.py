@@ -20,6 +20,7 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.resampling import bootstrap_indices, take_rows
 from thetahat.estimator.parameters import check_value, whole
 from thetahat.evaluation.folds import targets_of
+from thetahat.evaluation.given_rows import needs_memory
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import RandomState, generator
@@ -77,6 +78,7 @@ class ResampledBiasVariance:
     __repr__ = __str__
 
 
+@needs_memory
 def resampled_bias_variance(
     learner: Any, X: Any, y: Any, *, n_resamples: int = 100, random_state: RandomState = None
 ) -> ResampledBiasVariance:

@@ -12,6 +12,7 @@ from thetahat.data.resampling import take_rows
 from thetahat.data.validation import as_weight
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.folds import Fold, folds_of, rows_in
+from thetahat.evaluation.given_rows import needs_memory
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.evaluation.tree_pruning.pruning import LEVEL_NAMES, Pruning
 from thetahat.foundation.arguments import require_level
@@ -30,6 +31,7 @@ LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
 """Smallest log density used, so that the error of rows in empty cells stays finite."""
 
 
+@needs_memory
 def prune(
     model: Any,
     X: Any,

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from thetahat.evaluation.folds import targets_of
+from thetahat.evaluation.given_rows import needs_memory
 from thetahat.evaluation.metrics import scorers_for
 from thetahat.evaluation.tuning.halving import SETTINGS, Halved, Tried
 from thetahat.evaluation.tuning.inner_folds import TrainingRows
@@ -98,6 +99,7 @@ class Tuning:
     __repr__ = __str__
 
 
+@needs_memory
 def tune(
     model: Any,
     X: Any,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.targets import check_targets
 
 
 @with_parameters
-class ConstantRegressor(RegressorMixin, Estimator):
+class ConstantRegressor(ScoredRegressor, Estimator):
     """Baseline regressor that predicts one constant, the best one for a given loss.
 
     Use it to check whether another regressor has learned anything. X is validated but not used.

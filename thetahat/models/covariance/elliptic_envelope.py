@@ -7,10 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat.data.row_subset import target_arrays
+from thetahat.data.source import Source
 from thetahat.data.validation import as_weight
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import OutlierDetector
 from thetahat.estimator.parameters import Range, more_than
+from thetahat.estimator.source_scores import accuracy_of_source
 from thetahat.foundation.types import Array
 from thetahat.models.covariance.robust import RobustCovariance
 
@@ -109,8 +112,9 @@ class EllipticEnvelope(OutlierDetector, RobustCovariance):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Rows to evaluate, with the same columns as in `fit`.
+        X : array-like or Source of shape (n, d)
+            Rows to evaluate, with the same columns as in `fit`. A `Source` contains the labels and
+            the weights.
         y : array-like of shape (n,)
             True labels, 1 or −1. None counts every row as 1.
         sample_weight : array-like of shape (n,), optional
@@ -121,6 +125,10 @@ class EllipticEnvelope(OutlierDetector, RobustCovariance):
         accuracy : float
             Share of correct labels, from 0 to 1.
         """
+        if isinstance(X, Source):
+            if X.has_target:
+                return accuracy_of_source(self, X)
+            sample_weight = target_arrays(X)[1]
         labels = self.predict(X)
         right = labels == (1 if y is None else np.asarray(y))
         n = len(labels)

@@ -6,12 +6,12 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat.data.extremes import require_squares_of_rows, require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, non_negative_array, none, whole
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.precision import EPSILON
@@ -34,7 +34,7 @@ from thetahat.objective.predictor import in_double
 
 
 @with_parameters
-class GaussianProcessRegressor(RegressorMixin, GaussianProcess):
+class GaussianProcessRegressor(ScoredRegressor, GaussianProcess):
     """Regression with a Gaussian process, whose predictions have standard deviations.
 
     Formula: f is a random function with mean 0 and covariance k(x, z), and y = f(x) + ε with

@@ -6,11 +6,11 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import require_two_weighted_classes
 from thetahat.estimator.parameters import more_than
+from thetahat.estimator.source_scores import ScoredClassifier
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.stationary import RBF
@@ -22,7 +22,7 @@ from thetahat.models.kernel.parameters import in_memory
 
 
 @with_parameters
-class KernelLogisticRegression(ClassifierMixin, KernelMachine):
+class KernelLogisticRegression(ScoredClassifier, KernelMachine):
     """Logistic regression with a function of a kernel, for two or more classes.
 
     Formula: f̂ = argmin C·Σ wᵢ log(1 + e^{−yᵢf(xᵢ)}) + ½‖f‖² over f(x) = Σⱼ cⱼ k(x, xⱼ) + b, and

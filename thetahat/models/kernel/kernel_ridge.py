@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import is_sparse
@@ -14,6 +13,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.devices.routing import on_devices
 from thetahat.estimator.devices.scores import r2_score
 from thetahat.estimator.parameters import Range, at_least, non_negative_array
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning
 from thetahat.foundation.types import Array
@@ -35,7 +35,7 @@ from thetahat.objective.kernel.least_squares import KernelRidgePath, ridge_coeff
 from thetahat.objective.predictor import in_double
 
 
-class KernelRegressor(RegressorMixin, NamedKernel):
+class KernelRegressor(ScoredRegressor, NamedKernel):
     """A regression f(x) = Σⱼ cⱼ k(x, xⱼ) without an intercept.
 
     Attributes
@@ -80,25 +80,6 @@ class KernelRegressor(RegressorMixin, NamedKernel):
         source = self._open_again(X)
         centres = kept_rows(self.kernel_, self.X_fit_)
         return self._expand(source, KernelExpansion(self.kernel_, centres, self.dual_coef_))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute R², the explained share of the variance of y. Cost: that of `predict`.
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-        y : array-like of shape (n,) or (n, n_targets)
-            True values of the targets.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        score : float
-            1 for perfect predictions, 0 for predictions no better than the mean of y.
-        """
-        return float(super().score(X, y, sample_weight=sample_weight))
 
     def _keep(self, source: InMemory, used: Array, coefficients: Array, reason: str) -> None:
         """Store the fit; rows of weight 0 have the coefficient 0."""

@@ -121,7 +121,7 @@ class NeighborhoodComponentsAnalysis(LearnedMetric, LabelledEstimator):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> NeighborhoodComponentsAnalysis:
+    def fit(self, X: Any, y: Any = None) -> NeighborhoodComponentsAnalysis:
         """Find the map. Cost: O(n² k) per iteration.
 
         Parameters

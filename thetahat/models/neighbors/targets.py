@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.parameters import Range
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.checked_value import check_arrays, check_rule
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array, Matrix
@@ -153,7 +153,7 @@ def _label_columns(y: Any) -> list[Any] | None:
     return list(y.T) if y.shape[1] > 1 else None
 
 
-class NeighborsRegressor(RegressorMixin, Weighted, NeighborModel):
+class NeighborsRegressor(ScoredRegressor, Weighted, NeighborModel):
     """A regressor by averages over neighbours, of one target or several."""
 
     _generative = False

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
@@ -25,7 +25,7 @@ from thetahat.models.neural.trained_network import TrainedNetwork, takes_batches
 
 
 @with_parameters
-class MLPRegressor(RegressorMixin, TrainedNetwork, LossOfNumbers):
+class MLPRegressor(ScoredRegressor, TrainedNetwork, LossOfNumbers):
     """A multilayer perceptron that predicts numbers, with any loss.
 
     Formula: f(x) = W_Lᵀx_L + b_L with x_0 = x and x_{l+1} = σ(W_lᵀx_l + b_l), fitted by

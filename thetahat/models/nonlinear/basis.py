@@ -12,13 +12,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, none, whole
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.linear_regression import LinearRegression
@@ -27,7 +28,7 @@ from thetahat.models.nonlinear.regression import NonlinearRegression
 
 
 @with_parameters
-class BasisRegression(RegressorMixin, Estimator):
+class BasisRegression(ScoredRegressor, Estimator):
     """Regression on features φ(x): polynomials, user functions, kernels or a learned basis.
 
     Formula: f(x) = βᵀφ(x; θ) + b. Without θ, β̂ and b̂ are found by linear least squares (or any

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.data.row_subset import target_arrays
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import at_least, none, one_of, whole
@@ -163,6 +164,8 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
         float
             Minus the weighted mean of the squared distances.
         """
+        if isinstance(X, Source):  # it contains the weights
+            sample_weight = target_arrays(X)[1]
         return -float(np.average(self.transform(X)[:, 0] ** 2, weights=sample_weight))
 
     def project(self, X: Any) -> Array:

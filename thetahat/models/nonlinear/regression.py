@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.extremes import require_squares_of_target
@@ -16,6 +15,7 @@ from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
@@ -48,7 +48,7 @@ CAREFUL = TrustRegion(first_radius=0.01)
 
 
 @with_parameters
-class NonlinearRegression(RegressorMixin, Watched, Estimator):
+class NonlinearRegression(ScoredRegressor, Watched, Estimator):
     """Non-linear regression: fits a user function f(x; θ), with standard errors and intervals.
 
     The result is a minimum near the start, which need not be the global one. Warnings report runs

@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -20,6 +20,7 @@ from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, none, one_of
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.linear_regression import LinearRegression
@@ -31,7 +32,7 @@ GROUPS = 2000
 
 
 @with_parameters
-class TransformedResponseRegressor(RegressorMixin, Estimator):
+class TransformedResponseRegressor(ScoredRegressor, Estimator):
     """Regression on a transformed response: fits ψ(y, x) and predicts through ψ⁻¹.
 
     Formula: z = ψ(y, x) ≈ f(x) and ŷ = ψ⁻¹(f̂(x), x), the median of y if the noise is symmetric

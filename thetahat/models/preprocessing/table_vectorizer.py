@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from thetahat.data.columns.schema import Kind
 from thetahat.data.columns.tables import is_table
-from thetahat.data.columns.variables import Variable, variables
+from thetahat.data.columns.variables import Variable, require_distinct_names, variables
 from thetahat.data.source import Source
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator, is_frame
@@ -254,6 +254,7 @@ class TableVectorizer(TransformerMixin, Estimator):
                 "from the pipeline, or use X.toarray()."
             )
         if is_frame(X) or is_table(X):
+            require_distinct_names(X)
             validate_data(self, X, skip_check_array=True, reset=reset)
             found = variables(X)
         else:

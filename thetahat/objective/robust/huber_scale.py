@@ -19,6 +19,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
+from thetahat.data.row_state import Rows
 from thetahat.data.source import Block, Source
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.precision import SUM_ROUNDING
@@ -139,19 +140,23 @@ class HuberWithScale:
         linear, sigma, epsilon = theta[:-1], float(theta[-1]), self.epsilon
         if not sigma > self.floor:
             return math.inf, np.full_like(theta, np.nan)
-        known = self._seen.get("inside") if self._seen.get("is_near") else None
-        inside = np.empty(self.source.n_rows, dtype=bool)
-        found = self.source.reduce(
-            _row_sums, self.predictor, linear, epsilon * sigma, known, inside, self.has_hessian
-        )
+        params = self.predictor, linear, epsilon * sigma
+        if not self.has_hessian:
+            found = self.source.reduce(_gradient_sums, *params)
+        elif self._seen.get("is_near"):
+            found = self._seen["rows"].look(_row_sums, *params, True)
+        else:  # the state of the rows is where the rows are, which may be other processes
+            if "rows" not in self._seen:
+                self._seen["rows"] = self.source.row_state(inside=False)
+            found = self._seen["rows"].reduce(_row_sums, *params, False)
         squares, beyond, sizes, near, far, gram, changes = found.parts
         if not self.has_hessian:
             gram = np.zeros((1, 1))
-        elif known is None:  # later points compare their inner rows with this one
-            self._seen.update(inside=inside, gram=gram, is_near=True)
-        else:
+        elif self._seen.get("is_near"):
             gram = self._seen["gram"] + gram
-            self._seen["is_near"] = changes <= MOST_CHANGES * len(inside)
+            self._seen["is_near"] = changes <= MOST_CHANGES * self.source.n_rows
+        else:  # later points compare their inner rows with this one
+            self._seen.update(gram=gram, is_near=True)
         self._seen.update(theta=theta.copy(), squares=squares, pull=near, inner=gram)
         total = self.total.weight
         coef = self.predictor.split(linear)[0]
@@ -243,7 +248,7 @@ class HuberWithScale:
 
     def rounding(self) -> float:
         """The rounding error of gradient entries, which are sums over the rows."""
-        inner = self._seen["inner"] if self._seen else np.zeros((1, 1))
+        inner = self._seen.get("inner", np.zeros((1, 1)))
         longest = math.sqrt(float(np.max(np.diagonal(inner), initial=0.0)) / self.total.weight)
         return 1e-13 * self.epsilon * max(longest, 1.0)
 
@@ -267,28 +272,29 @@ def _least_squares_sums(block: Block, predictor: LinearPredictor) -> Sums:
     )
 
 
+def _gradient_sums(block: Block, predictor: LinearPredictor, linear: Array, reach: float) -> Sums:
+    """Sums for the value and the gradient."""
+    return _row_sums(block, None, predictor, linear, reach, False)
+
+
 def _row_sums(
     block: Block,
+    rows: Rows | None,
     predictor: LinearPredictor,
     linear: Array,
     reach: float,
-    known: Array | None,
-    inside: Array,
-    has_hessian: bool,
+    compare: bool,
 ) -> Sums:
-    """Sums for the value, the gradient and the Gram matrix; `inside` marks the inner rows.
+    """Sums for the value and the gradient, and the Gram matrix if there is a state of the rows.
 
-    If the inner rows of another point are given, the matrix is the difference from it.
+    ``rows["inside"]`` marks the inner rows. It is filled, or with `compare` only read: the matrix
+    is then the difference from that of the marked rows.
     """
-    rows = slice(block.start, block.start + block.n_rows)
-    if has_hessian and in_rows(block.X) and predictor.n_parameters <= FEW:
-        return _compiled_sums(
-            block, predictor, linear, reach, NONE if known is None else known[rows], inside[rows]
-        )
+    if rows is not None and in_rows(block.X) and predictor.n_parameters <= FEW:
+        return _compiled_sums(block, predictor, linear, reach, rows["inside"], compare)
     residual, weight = block.y - predictor.raw(block.X, linear), block.row_weights
     size = abs(residual)
     inner = size <= reach
-    inside[rows] = inner
     sides = np.empty((block.n_rows, 2))
     sides[:, 0] = np.where(inner, weight * residual, 0.0)
     sides[:, 1] = np.where(inner, 0.0, weight * np.sign(residual))
@@ -300,12 +306,13 @@ def _row_sums(
         pulls = np.column_stack([predictor.pullback(block.X, side) for side in sides.T])
     outer_weight = np.where(inner, 0.0, weight)
     gram: Array | float
-    if not has_hessian:
+    if rows is None:
         gram, changes = 0.0, 0
-    elif known is None:
+    elif not compare:
         gram, changes = _gram_of(block, predictor, weight, inner), 0
+        rows["inside"][:] = inner
     else:
-        entered, left = inner & ~known[rows], ~inner & known[rows]
+        entered, left = inner & ~rows["inside"], ~inner & rows["inside"]
         gram = _gram_of(block, predictor, weight, entered)
         gram -= _gram_of(block, predictor, weight, left)
         changes = int(np.count_nonzero(entered) + np.count_nonzero(left))
@@ -357,18 +364,19 @@ def _compiled_sums(
     predictor: LinearPredictor,
     linear: Array,
     reach: float,
-    known: Array,
-    inside: Array,
+    marks: Array,
+    compare: bool,
 ) -> Sums:
     """The same in one compiled pass, for few columns."""
     size = predictor.n_parameters
+    known, inside = (marks, np.empty_like(marks)) if compare else (NONE, marks)
     sums, pulls, gram = np.empty(3), np.empty((2, size)), np.empty((size, size))
     X, y, weight = rows_of(block)
     changes = _native.huber_sums(
         X, np.ascontiguousarray(linear), predictor.constant, y, weight, reach,
         known, inside, sums, pulls, gram,
     )  # fmt: skip
-    return Sums(0.0, (*sums.tolist(), *pulls, gram, changes if known.size else 0))
+    return Sums(0.0, (*sums.tolist(), *pulls, gram, changes if compare else 0))
 
 
 def _gram_of(block: Block, predictor: LinearPredictor, weight: Array, chosen: Array) -> Array:

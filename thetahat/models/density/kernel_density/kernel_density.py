@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.source import Block
+from thetahat.data.row_subset import target_arrays
+from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_weight
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import DensityModel, require_sample_count
@@ -243,6 +244,8 @@ class KernelDensity(DensityModel):
         score : float
             The total log-likelihood; −inf if a row of positive weight has density 0.
         """
+        if isinstance(X, Source):  # it contains the weights
+            sample_weight = target_arrays(X)[1]
         logs = self.log_density(X)
         if sample_weight is None:
             return float(logs.sum())

@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat import _native
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import one_of
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.base import (
@@ -30,7 +30,7 @@ ROWS_PER_THREAD = 1024
 
 
 @with_parameters
-class AdaBoostRegressor(RegressorMixin, WeightBoosting):
+class AdaBoostRegressor(ScoredRegressor, WeightBoosting):
     """AdaBoost regressor (AdaBoost.R2): the weighted median of regressors.
 
     Each iteration fits a regressor to the weighted rows and then increases the weights of the rows

@@ -8,7 +8,6 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
@@ -16,13 +15,14 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.validation import as_target, as_weight
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
-from thetahat.models.ensemble.combination.rows_as_given import require_rows
+from thetahat.models.ensemble.combination.rows_as_given import refuse_source, require_rows
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
@@ -61,6 +61,7 @@ class Ensemble(Watched, Estimator, ABC):
         validate_data(self, X, skip_check_array=True, reset=True)
 
     def _same_columns(self, X: Any) -> None:
+        refuse_source(X, type(self).__name__)
         if getattr(X, "ndim", 2) == 2:  # otherwise the members raise the error
             validate_data(self, X, skip_check_array=True, reset=False)
 
@@ -101,7 +102,7 @@ class Ensemble(Watched, Estimator, ABC):
         )
 
 
-class EnsembleRegressor(RegressorMixin, Ensemble):
+class EnsembleRegressor(ScoredRegressor, Ensemble):
     """Members that predict numbers."""
 
     def _targets(self, y: Any, n_rows: int, dtype: Any = np.float64) -> Array:

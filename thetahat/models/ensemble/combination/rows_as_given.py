@@ -25,12 +25,7 @@ from thetahat.foundation.errors import CapabilityError, DataError
 
 def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
     """X and its number of rows; input that cannot be indexed by rows becomes an array."""
-    if isinstance(X, Source):
-        raise CapabilityError(
-            f"{who} needs its rows in memory, but these are read block by block. Load them "
-            "with X, y, sample_weight = source.arrays(), or use a model that reads blocks, such as "
-            "LinearModel."
-        )
+    refuse_source(X, who)
     if y is None:
         raise DataError(
             f"{who} requires y to be passed, but the target y is None. Pass one target per row."
@@ -52,8 +47,19 @@ def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
     return X, int(X.shape[0]) if hasattr(X, "shape") and X.shape else len(X)
 
 
+def refuse_source(X: Any, who: str) -> None:
+    """Refuse a source: members of an ensemble accept different kinds of input, all in memory."""
+    if isinstance(X, Source):
+        raise CapabilityError(
+            f"{who} needs its rows in memory, but these are read block by block. Load them "
+            "with X, y, sample_weight = source.arrays(), for Dask collections with compute(), or "
+            "use a model that reads blocks, such as LinearModel."
+        )
+
+
 def rows_as_given(model: Estimator, X: Any, learner: Any, *, reset: bool) -> Any:
     """Rows for copies of `learner`; `reset` stores their columns, otherwise compares them."""
+    refuse_source(X, type(model).__name__)
     if is_table(X):
         validate_data(model, X, skip_check_array=True, reset=reset)
         return X

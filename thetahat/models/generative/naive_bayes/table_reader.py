@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from thetahat.data.columns.schema import Kind
 from thetahat.data.columns.tables import is_table
-from thetahat.data.columns.variables import sorted_distinct, variables
+from thetahat.data.columns.variables import require_distinct_names, sorted_distinct, variables
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.validation import is_sparse
@@ -86,6 +86,7 @@ class TableReader(GenerativeClassifier, ABC):
         if is_sparse(X):
             return super()._open_again(X)
         if is_frame(X):
+            require_distinct_names(X)
             validate_data(self, X, skip_check_array=True, reset=False)
         rows = self._coded(X)
         if not is_frame(X):

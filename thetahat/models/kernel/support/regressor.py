@@ -6,10 +6,10 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.types import Array
 from thetahat.models.kernel.support.machine import SupportVectors
 from thetahat.objective.kernel.support_dual import DualSolution
@@ -43,7 +43,7 @@ class OneFunction(SupportVectors):
         self._finish()
 
 
-class SupportVectorRegressor(RegressorMixin, OneFunction):
+class SupportVectorRegressor(ScoredRegressor, OneFunction):
     """Support vector regression."""
 
     _generative = False

@@ -390,8 +390,7 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
 
     def _rows(self, X: Any) -> Any:
         source = self._open_again(X)
-        assert isinstance(source, InMemory)
-        return source.X
+        return source.X if isinstance(source, InMemory) else source
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return scikit-learn's description of how metadata are routed to the model."""

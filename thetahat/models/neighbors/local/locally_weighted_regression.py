@@ -7,10 +7,10 @@ from math import log10
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, boolean, whole
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.neighbors.local.bandwidths import (
@@ -41,7 +41,7 @@ class LocalFit:
 
 
 @with_parameters
-class LocallyWeightedRegression(RegressorMixin, LocalModel):
+class LocallyWeightedRegression(ScoredRegressor, LocalModel):
     """Regression by a weighted least-squares fit around every query.
 
     Formula: β̂(x*) = (ΦᵀWΦ + λI)⁻¹ΦᵀWy with W = diag w_i·K(d(x*, x_i)/h). The rows of Φ hold the

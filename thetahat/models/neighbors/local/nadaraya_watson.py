@@ -6,10 +6,10 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.types import Array
 from thetahat.models.neighbors.local.bandwidths import (
     MOST_PREDICTED,
@@ -61,7 +61,7 @@ class KernelAverage(LocalModel):
 
 
 @with_parameters
-class NadarayaWatson(RegressorMixin, KernelAverage):
+class NadarayaWatson(ScoredRegressor, KernelAverage):
     """Regression by an average of the training rows, weighted by their distance.
 
     Formula: ŷ(x) = Σ_i g_i y_i/Σ_i g_i with g_i = w_i·K(d(x, x_i)/h), where K is a smoothing kernel
