@@ -44,8 +44,8 @@ void complete_inner_nodes(Vector<const std::int32_t> left, Vector<std::int64_t> 
         }
         if (impurity.shape(0) > 0) {
             const double first = impurity.data()[a];
-            impurity.data()[node] = first + share * (impurity.data()[b] - first) +
-                                    between / static_cast<double>(width);
+            impurity.data()[node] =
+                first + share * (impurity.data()[b] - first) + between / static_cast<double>(width);
         }
     }
 }
