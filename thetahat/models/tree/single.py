@@ -29,9 +29,9 @@ from thetahat.models.tree.pruning import weakest_links
 from thetahat.models.tree.structure import Tree
 from thetahat.models.tree.weighted_trees import WeightedTrees
 
-MANY_UNTRIED = 8
-"""Columns per column tried from which keeping all of them in order costs more than sorting a few
-in every node."""
+MANY_COLUMNS, MANY_UNTRIED = 100, 8
+"""Columns, and columns per column tried, from which keeping all of them in order costs more than
+sorting a few in every node."""
 
 
 class SingleTree(SingleTreeParameters, TreeLearner, ABC):
@@ -165,7 +165,8 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
 
         It keeps no column in order, which pays where most columns are not tried in most nodes.
         """
-        tries_few = MANY_UNTRIED * self.max_features_ <= X.shape[1]
+        d = X.shape[1]
+        tries_few = d >= MANY_COLUMNS and MANY_UNTRIED * self.max_features_ <= d
         plain = self.candidates == "midpoints" and self.categorical_split == "subset"
         return (
             (self.splitter == "random" or (tries_few and plain))

@@ -104,7 +104,7 @@ def test_thresholds_are_uniform_between_the_ends_of_a_column():
 
 
 def test_a_split_along_the_only_column_tried_is_the_best_one():
-    X, y, w = rows(d=8)
+    X, y, w = rows(d=100)
     X[:, 3] += 0.01 * X[:, 0]
     tree = th.DecisionTreeRegressor(max_features=1, random_state=0).fit(X, y, sample_weight=w)
     nodes, visits = tree.tree_, tree.decision_path(X).toarray().astype(bool)
@@ -146,7 +146,7 @@ def test_few_of_many_columns_predict_as_well_as_in_scikit_learn():
 @pytest.mark.parametrize("kind", [th.DecisionTreeRegressor, th.ExtraTreeRegressor])
 def test_sparse_rows_give_the_tree_of_dense_rows(kind):
     random = np.random.default_rng(0)
-    X = scipy.sparse.random_array((300, 40), density=0.1, rng=random).tocsr()
+    X = scipy.sparse.random_array((300, 120), density=0.1, rng=random).tocsr()
     y = X[:, :9].sum(axis=1) + 0.1 * random.standard_normal(300)
     model = kind(max_features=3, random_state=0)
     found = model.fit(X, y).predict(X)
