@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from numbers import Real
 from typing import Any
 
 from thetahat.data.source import Source
@@ -69,7 +70,8 @@ class TweedieRegressor(DevianceRegressor):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = self.power >= 1
+        # Tags are read before parameters are checked.
+        tags.target_tags.positive_only = isinstance(self.power, Real) and self.power >= 1
         return tags
 
     def _loss(self) -> Curved:
@@ -96,4 +98,4 @@ class TweedieRegressor(DevianceRegressor):
         return super()._start(loss, mean, source, predictor)
 
     def _slope_unit(self, mean: float) -> float:
-        return 1.0 if isinstance(self._loss(), Squared) else abs(mean) ** (2.0 - self.power)
+        return 1.0 if self._loss().quadratic else abs(mean) ** (2.0 - self.power)

@@ -260,7 +260,7 @@ class LikelihoodInference(RiskMinimiser):
             )
         if parts.family is None:
             return (
-                f"{who}: {type(parts.loss).__name__} gives no likelihood of known form, so "
+                f"{who}: {type(parts.loss).__name__} is not the likelihood of a distribution, so "
                 "there is no formula for standard errors. Resample the rows with th.bootstrap."
             )
         outcome = self.solution_.outcome

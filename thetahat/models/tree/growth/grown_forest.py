@@ -211,8 +211,10 @@ class GrownForest(CheckedValue):
             impurity = self._impurity_of_shares(values)
         gain = np.zeros(n_nodes)
         inner = np.flatnonzero(~is_leaf)
-        spread = weight * impurity / weight[0]
-        gain[inner] = np.maximum(0.0, spread[inner] - spread[left[inner]] - spread[left[inner] + 1])
+        with np.errstate(over="ignore", invalid="ignore"):  # impurities of huge targets overflow
+            spread = weight * impurity / weight[0]
+            below = spread[left[inner]] + spread[left[inner] + 1]
+            gain[inner] = np.fmax(0.0, spread[inner] - below)
         sets = np.where(categorical, nodes["threshold"], LEAF).astype(np.int32)
         used = np.unique(sets[categorical])
         return Tree(
