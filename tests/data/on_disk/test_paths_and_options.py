@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from tests.data.on_disk.file_cases import columns, every_format, write_parquet
+from tests.data.on_disk.file_cases import WRITERS, columns, write_parquet
 from thetahat.errors import DataError, ParameterError
 
 
@@ -46,13 +46,14 @@ def test_predictions_need_a_path_of_this_machine(tmp_path, path, message):
         th.predict_to_file(th.LinearRegression().fit(source), source, path)
 
 
-@every_format
+@pytest.mark.parametrize(
+    ("suffix", "write"),
+    [case for case in WRITERS if not case[0].startswith((".csv", ".tsv"))],
+)
 @pytest.mark.parametrize(
     "option", [{"delimiter": ";"}, {"header": False}, {"decimal": ","}, {"encoding": "latin-1"}]
 )
 def test_options_of_text_files_are_refused_for_other_files(tmp_path, suffix, write, option):
-    if suffix.startswith((".csv", ".tsv")):
-        pytest.skip("a text file")
     write(tmp_path / f"rows{suffix}", columns())
     (name,) = option
     with pytest.raises(ParameterError, match=f"{name}=.* is for text files, but .*Leave {name}"):

@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.growth.codes import column_codes, columns_for_random_splits
 from thetahat.models.tree.growth.columns import TreeColumns
-from thetahat.models.tree.growth.growing import UNBOUNDED
+from thetahat.models.tree.growth.growing import UNBOUNDED, tree_need
 from thetahat.models.tree.growth.grown_forest import GrownForest
 from thetahat.models.tree.structure import Tree
 
@@ -47,29 +48,31 @@ def grow_forest_tree(
     start = GrownForest.empty(criterion, targets.shape[1], n_classes or (1,) * targets.shape[1], d)
     seeds = np.array([seed], dtype=np.uint64)
     prepared = columns_for_random_splits if random_thresholds else column_codes
-    batch = _native.grow_forest(
-        columns=prepared(X, weight, columns, "exact"),
-        y=targets,
-        weight=weights,
-        monotone=np.asarray([] if monotone is None else monotone, dtype=np.int8),
-        n_classes=max(n_classes, default=0),
-        criterion=criterion,
-        draws=0,
-        balanced=False,
-        replacement=True,
-        max_features=min(max_features, d),
-        features_per_tree=d,
-        max_candidates=0,
-        exact_rows=n,
-        max_depth=UNBOUNDED if max_depth is None else min(max_depth, UNBOUNDED),
-        max_leaves=max_leaves or 0,
-        min_split=min_split,
-        min_leaf=min_leaf,
-        min_weight_share=min_weight / float(weights.sum() if weights.size else n),
-        min_decrease=min_decrease,
-        seeds=seeds,
-        first_value=start.packed.values.shape[0],
-        first_set=0,
-        threads=1,
-    )
+    ready = prepared(X, weight, columns, "exact")
+    with shortage_explained(*tree_need(n, d)):
+        batch = _native.grow_forest(
+            columns=ready,
+            y=targets,
+            weight=weights,
+            monotone=np.asarray([] if monotone is None else monotone, dtype=np.int8),
+            n_classes=max(n_classes, default=0),
+            criterion=criterion,
+            draws=0,
+            balanced=False,
+            replacement=True,
+            max_features=min(max_features, d),
+            features_per_tree=d,
+            max_candidates=0,
+            exact_rows=n,
+            max_depth=UNBOUNDED if max_depth is None else min(max_depth, UNBOUNDED),
+            max_leaves=max_leaves or 0,
+            min_split=min_split,
+            min_leaf=min_leaf,
+            min_weight_share=min_weight / float(weights.sum() if weights.size else n),
+            min_decrease=min_decrease,
+            seeds=seeds,
+            first_value=start.packed.values.shape[0],
+            first_set=0,
+            threads=1,
+        )
     return start.extended([batch], seeds).tree(0)

@@ -36,7 +36,7 @@ def sorted_columns(
     if is_sparse(X):
         with shortage_explained(*_sparse_need(X)):
             return _native.sparse_columns(*entries_by_column(X), n, ordered, n_threads())
-    need = _need(n, d)
+    need = tree_need(n, d)
     require_memory(*need)
     kinds = np.zeros(d, dtype=np.uint8)
     if categorical is not None:
@@ -54,7 +54,7 @@ def _sparse_need(X: SparseMatrix) -> tuple[int, str, str]:
     )
 
 
-def _need(n: int, d: int) -> tuple[int, str, str]:
+def tree_need(n: int, d: int) -> tuple[int, str, str]:
     """Bytes of sorted row numbers, a working copy of them, and the values; the words for them."""
     return (
         n * d * BYTES_PER_CELL,
@@ -95,7 +95,7 @@ def grow_tree(
     `use_up`, the tree works in the memory of the columns, and no other tree can use them.
     """
     targets = np.ascontiguousarray(y, dtype=np.float64).reshape(columns.n_rows, -1)
-    with shortage_explained(*_need(columns.n_rows, columns.n_columns)):
+    with shortage_explained(*tree_need(columns.n_rows, columns.n_columns)):
         parts = _native.grow_statistic_tree(
             columns,
             targets,
