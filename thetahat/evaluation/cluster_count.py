@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.validation import as_features
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, whole
-from thetahat.evaluation.given_rows import needs_memory
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator

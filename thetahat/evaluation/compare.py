@@ -13,6 +13,7 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from thetahat.data.source import Source
 from thetahat.data.validation import as_weight
+from thetahat.estimator.distributed.functions import reads_sources
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import (
@@ -22,7 +23,6 @@ from thetahat.evaluation.evaluate import (
     require_weights_in_fit,
 )
 from thetahat.evaluation.folds import folds_of, rows_and_targets, rows_in, targets_of
-from thetahat.evaluation.given_rows import reads_sources
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
 from thetahat.evaluation.sampling.design import are_in_time
 from thetahat.evaluation.sampling.margins import margin_of

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.columns.replaced_column import column_labels, column_of, exchanged
 from thetahat.data.columns.variables import ArrayVariable, Variable, variables
 from thetahat.data.resampling import subset_rows, take_rows
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.contributions.explain import response_of
-from thetahat.evaluation.given_rows import needs_memory
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import CapabilityError, ParameterError

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from thetahat.data.source import Source
 from thetahat.data.validation import as_weight
+from thetahat.estimator.distributed.functions import reads_sources
 from thetahat.evaluation.cross_fitting import (
     Fitter,
     FoldFit,
@@ -29,7 +30,6 @@ from thetahat.evaluation.folds import (
     rows_and_targets,
     targets_of,
 )
-from thetahat.evaluation.given_rows import reads_sources
 from thetahat.evaluation.metrics import known_as, own_score, scorers_for
 from thetahat.evaluation.sampling.design import are_in_time, units_of_sampling
 from thetahat.evaluation.score_intervals import score_interval

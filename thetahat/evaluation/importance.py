@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.columns.replaced_column import column_labels, exchanged
 from thetahat.data.resampling import take_rows
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, whole
-from thetahat.evaluation.given_rows import needs_memory
 from thetahat.evaluation.metrics import scorers_for
 from thetahat.evaluation.sampling.answers import answers_of
 from thetahat.evaluation.statistics.outcome import Interval, standard_deviation

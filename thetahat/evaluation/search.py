@@ -12,12 +12,12 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid
 
 from thetahat.data.column_targets import one_column
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.compare import compare
 from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.folds import targets_of
-from thetahat.evaluation.given_rows import needs_memory
 from thetahat.evaluation.pairs import Pair, judged_pairs
 from thetahat.evaluation.statistics.outcome import standard_deviation
 from thetahat.foundation.arguments import require_estimator

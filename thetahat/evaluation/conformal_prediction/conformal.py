@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.base import clone
 
 from thetahat.data.column_targets import one_column
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.evaluation.conformal_prediction.calibration import calibrated
 from thetahat.evaluation.conformal_prediction.result import Conformal
 from thetahat.evaluation.evaluate import evaluate
-from thetahat.evaluation.given_rows import needs_memory
 
 
 @needs_memory

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.columns.replaced_column import column_labels
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, one_of, whole
 from thetahat.evaluation.contributions.result import Contributions
 from thetahat.evaluation.contributions.sampled import sampled
@@ -18,6 +19,7 @@ from thetahat.mathematics.losses.links import Link
 from thetahat.models.linear.generalized.deviance_regressor import DevianceRegressor
 
 
+@needs_memory
 def explain(
     model: Any,
     X: Any,

@@ -14,10 +14,10 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from thetahat.data.resampling import take_rows
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.evaluation.cross_fitting import cross_fit
 from thetahat.evaluation.evaluate import evaluate
 from thetahat.evaluation.folds import Fold, folds_of, targets_of
-from thetahat.evaluation.given_rows import needs_memory
 from thetahat.evaluation.metrics import known_as, own_score, range_of, scorers_for
 from thetahat.evaluation.score_intervals import fold_interval, overlap_of, within_range
 from thetahat.evaluation.statistics.outcome import Interval

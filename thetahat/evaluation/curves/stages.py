@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.metrics import range_of_function
 from thetahat.evaluation.score_intervals import within_range
@@ -96,6 +97,7 @@ class StagedCurve:
             axes.legend(frameon=False)
 
 
+@needs_memory
 def staged_curve(model: Any, X: Any, y: Any, *, score: Score, level: float = 0.95) -> StagedCurve:
     """Score a fitted model after each of its stages, such as the iterations of boosting.
 

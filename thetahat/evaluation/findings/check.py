@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.evaluation.findings.alike import find_alike
 from thetahat.evaluation.findings.classes import find_classes, find_constant_target
 from thetahat.evaluation.findings.copies import Copied, copied_rows, find_copies
@@ -32,6 +33,7 @@ FINDERS = (
 )
 
 
+@needs_memory
 def check(
     X: Any,
     y: Any = None,

@@ -16,8 +16,8 @@ from thetahat.data.resampling import bootstrap_indices, take_rows, weighted_indi
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_weight
 from thetahat.data.views import reweighted
+from thetahat.estimator.distributed.functions import reads_sources
 from thetahat.estimator.parameters import check_value, inner_fraction, one_of, whole
-from thetahat.evaluation.given_rows import reads_sources
 from thetahat.evaluation.resampling.bootstrap_result import BootstrapResult
 from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.errors import CapabilityError, DataError

@@ -18,9 +18,9 @@ from sklearn.base import clone, is_classifier
 
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.resampling import bootstrap_indices, take_rows
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, whole
 from thetahat.evaluation.folds import targets_of
-from thetahat.evaluation.given_rows import needs_memory
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import RandomState, generator

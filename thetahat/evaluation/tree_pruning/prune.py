@@ -10,9 +10,9 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from thetahat.data.resampling import take_rows
 from thetahat.data.validation import as_weight
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.folds import Fold, folds_of, rows_in
-from thetahat.evaluation.given_rows import needs_memory
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.evaluation.tree_pruning.pruning import LEVEL_NAMES, Pruning
 from thetahat.foundation.arguments import require_level

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.evaluation.folds import targets_of
-from thetahat.evaluation.given_rows import needs_memory
 from thetahat.evaluation.metrics import scorers_for
 from thetahat.evaluation.tuning.halving import SETTINGS, Halved, Tried
 from thetahat.evaluation.tuning.inner_folds import TrainingRows

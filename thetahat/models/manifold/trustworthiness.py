@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.validation import as_features, is_sparse
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.models.neighbors.nearest_neighbors import NearestNeighbors
@@ -15,6 +16,7 @@ ENTRIES_AT_ONCE = 1 << 20
 """Distances that are ranked together."""
 
 
+@needs_memory
 def trustworthiness(
     X: Any, X_embedded: Any, *, n_neighbors: int = 5, metric: Any = "euclidean"
 ) -> float:

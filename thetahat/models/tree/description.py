@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.validation import as_weight
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.columns import dense_rows
@@ -79,6 +80,7 @@ class NodeBits:
     """Bits of the misclassified rows if the node were a leaf."""
 
 
+@needs_memory
 def description_length(model: Any, X: Any, y: Any, sample_weight: Any = None) -> DescriptionLength:
     """Compute the number of bits needed to describe labels with a classification tree.
 

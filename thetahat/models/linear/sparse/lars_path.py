@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_source
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import (
     at_least,
     boolean,
@@ -37,6 +38,7 @@ from thetahat.objective.lasso.least_angle import (
 METHODS = ("lar", "lasso")
 
 
+@needs_memory
 def lars_path(
     X: Any,
     y: Any,

@@ -9,6 +9,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_source
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import (
     LARGEST_FACTOR,
     at_least,
@@ -41,6 +42,7 @@ RANGES = {
 }
 
 
+@needs_memory
 def lasso_path(
     X: Any,
     y: Any,
@@ -138,6 +140,7 @@ def lasso_path(
 
 
 @described_like(lasso_path)
+@needs_memory
 def enet_path(
     X: Any,
     y: Any,

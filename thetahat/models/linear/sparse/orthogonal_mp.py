@@ -8,6 +8,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_source
+from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -16,6 +17,7 @@ from thetahat.mathematics.linalg.square import as_gram
 from thetahat.models.linear.sparse.orthogonal_matching_pursuit import pursuit_of, steps_allowed
 
 
+@needs_memory
 def orthogonal_mp(
     X: Any,
     y: Any,

@@ -1,4 +1,4 @@
-"""What functions of evaluation do with rows that are not in memory: read them, or name the way."""
+"""Functions of rows that are not in memory: some read them, others refuse them with the remedy."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ def reads_sources(function: Function) -> Function:
 
     @wraps(function)
     def reading(*args: Any, **params: Any) -> Any:
-        given = expected.bind_partial(*args, **params).arguments
+        bound = expected.bind_partial(*args, **params)
+        given = bound.arguments
         if is_dask(given.get("X")):
             from thetahat.data.distributed.from_dask import dask_rows
 
             models = next(iter(given.values()))
             given["X"] = dask_rows(
                 given["X"],
-                given.pop("y", None),
-                given.pop("sample_weight", None),
+                given.get("y"),
+                given.get("sample_weight"),
                 who=function.__name__,
                 missing=_accept_missing(models),
             )
-            return function(**given)
-        return function(*args, **params)
+            given |= dict.fromkeys(given.keys() & {"y", "sample_weight"})
+        return function(*bound.args, **bound.kwargs)
 
     return cast(Function, reading)
 

@@ -13,14 +13,23 @@ dd = pytest.importorskip("dask.dataframe")
 
 COLUMNS = ["a", "b"]
 IN_MEMORY = {
+    "check": th.check,
     "conformal": lambda *rows: th.conformal(th.Ridge(), *rows),
+    "description_length": lambda X, *rest: th.description_length(None, X, None),
+    "enet_path": lambda X, *rest: th.enet_path(X, None),
+    "explain": lambda X, *rest: th.explain(th.Ridge(), X),
     "how_many_clusters": lambda X, *rest: th.how_many_clusters(X),
     "importances": lambda *rows: th.importances(th.Ridge(), *rows),
+    "lars_path": lambda X, *rest: th.lars_path(X, None),
+    "lasso_path": lambda X, *rest: th.lasso_path(X, None),
     "learning_curve": lambda *rows: th.learning_curve(th.Ridge(), *rows),
+    "orthogonal_mp": lambda X, *rest: th.orthogonal_mp(X, None),
     "partial_dependence": lambda X, *rest: th.partial_dependence(th.Ridge(), X, 0),
     "prune": lambda *rows: th.prune(th.DecisionTreeRegressor(), *rows),
     "resampled_bias_variance": lambda *rows: th.resampled_bias_variance(th.Ridge(), *rows),
     "search": lambda *rows: th.search(th.Ridge(), {"alpha": [0.1, 1.0]}, *rows),
+    "staged_curve": lambda X, *rest: th.staged_curve(th.Ridge(), X, None, score=None),
+    "trustworthiness": lambda X, *rest: th.trustworthiness(X, None),
     "tune": lambda *rows: th.tune(th.Ridge(), *rows),
     "validation_curve": lambda *rows: th.validation_curve(
         th.Ridge(), *rows, parameter="alpha", values=[0.1, 1.0]
