@@ -38,6 +38,8 @@ def block_products(
     root_weight: FloatArray,
     out: FloatArray,
     sums: FloatArray,
+    span: int,
+    threads: int,
 ) -> None: ...
 def class_moments(
     x: FloatArray,

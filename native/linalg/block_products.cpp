@@ -1,12 +1,14 @@
-// Sums of products of the columns of a block of rows, for z_i = ((x_i, y_i) − c) · scale · root_i:
+// Sums of products of the columns of rows, for z_i = ((x_i, y_i) − c) · scale · root_i:
 //
 //     out = Σ_i z_i z_iᵀ (symmetric),    sums = Σ_i root_i · z_i.
 //
-// The rows are centred and scaled into panels of `wide` columns, `deep` rows at a time, and every
-// pair of panels at or above the diagonal is multiplied in tiles that stay in registers. This reads
-// the rows once; BLAS needs the centred rows in memory first. An entry is a sum over `deep` rows in
-// order, added to the total of the rows before, whatever the tile: the bits depend neither on the
-// number of threads nor on the width of the registers.
+// The rows are centred and scaled into panels of `wide` columns and `deep` rows, and every pair of
+// panels at or above the diagonal is multiplied in tiles that stay in registers. This reads the
+// rows once; BLAS needs the centred rows in memory first. Threads share the spans of narrow rows,
+// and the columns and tiles of wide ones. An entry is a sum over `deep` rows in order; these are
+// added to the sum of their span, and spans to the total, in order and whatever the tile. So the
+// bits depend neither on the number of threads nor on the width of the registers, and spans that
+// are given one by one, and added, have the sums of all.
 //
 // This file is compiled with fused multiply-adds where the machine has them; no decision depends
 // on the last bits of these sums.
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/parallel.hpp"
 #include "core/views.hpp"
 
 namespace thetahat {
@@ -37,6 +40,9 @@ static_assert(tall % lanes == 0 && wide % tall == 0);
 // more) while the left panels of a group, 120 KiB, come from the second level.
 constexpr std::size_t deep = 128, group = 120;
 static_assert(group % wide == 0);
+// The tiles of a piece, up to `reach` panels beside a group, stay in the second-level cache over
+// all rows of a span. Narrower rows have too few pieces to share.
+constexpr std::size_t reach = 10, narrow = 256;
 
 using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
 struct Register { // a template argument drops the alignment of a bare vector
@@ -76,49 +82,45 @@ void add_tile(std::size_t parts, const double *left, std::size_t left_step, cons
     }
 }
 
-// Up to `deep` rows. Panels lie one after the other; each holds its columns of row 0, then of row
-// 1, ...; the last one is as narrow as whole tiles allow, with zeros beside the last column. The
-// tiles of the product lie in the order of their computation.
-struct Panels {
-    std::size_t width, padded, rows = 0;
-    std::vector<Register> entries, tiles;
+// The tiles of the product, in the order of their computation. The last panel is as narrow as whole
+// tiles allow.
+struct Layout {
+    // The tiles of the left columns from `start` on with the right panels in [first, last).
+    struct Piece {
+        std::size_t start, first, last, registers;
+    };
 
-    explicit Panels(std::size_t width)
-        : width(width), padded((width + tall - 1) / tall * tall), entries(deep * padded / lanes) {
-        std::size_t registers = 0;
-        for_tiles([&](std::size_t, std::size_t b) { registers += tall * columns_at(b) / lanes; });
-        tiles.resize(registers);
+    std::size_t width, padded, registers = 0;
+    std::vector<Piece> pieces;
+
+    explicit Layout(std::size_t width) : width(width), padded((width + tall - 1) / tall * tall) {
+        for (std::size_t start = 0; start < padded; start += group)
+            for (std::size_t b = start; b < padded; b += reach * wide) {
+                pieces.push_back({start, b, std::min(padded, b + reach * wide), registers});
+                for_tiles(pieces.back(), [&](std::size_t, std::size_t c) {
+                    registers += tall * columns_at(c) / lanes;
+                });
+            }
     }
 
     std::size_t columns_at(std::size_t first) const { return std::min(wide, padded - first); }
-    Register *panel_at(std::size_t first) { return entries.data() + first * deep / lanes; }
-    double *at(std::size_t row, std::size_t first) {
-        return reinterpret_cast<double *>(panel_at(first)) + row * columns_at(first);
+    std::size_t end_of(std::size_t piece) const {
+        return piece + 1 < pieces.size() ? pieces[piece + 1].registers : registers;
     }
 
-    // Visit (a, b) for every tile with entries at or above the diagonal: its left columns begin at
-    // a, its right panel at b.
-    template <typename Visit> void for_tiles(Visit visit) const {
-        for (std::size_t start = 0; start < padded; start += group)
-            for (std::size_t b = start; b < padded; b += wide)
-                for (std::size_t a = start; a < std::min(start + group, b + columns_at(b));
-                     a += tall)
-                    visit(a, b);
-    }
-
-    void add_products() {
-        Register *tile = tiles.data();
-        for_tiles([&](std::size_t a, std::size_t b) {
-            const std::size_t panel = a / wide * wide, parts = columns_at(b) / lanes;
-            add_tile(parts, at(0, panel) + (a - panel), columns_at(panel), panel_at(b), rows, tile);
-            tile += tall * parts;
-        });
+    // Visit (a, b) for every tile of a piece with entries at or above the diagonal: its left
+    // columns begin at a, its right panel at b.
+    template <typename Visit> void for_tiles(const Piece &piece, Visit visit) const {
+        for (std::size_t b = piece.first; b < piece.last; b += wide)
+            for (std::size_t a = piece.start; a < std::min(piece.start + group, b + columns_at(b));
+                 a += tall)
+                visit(a, b);
     }
 
     // Both triangles of the product.
-    void write(double *out) const {
-        const double *tile = reinterpret_cast<const double *>(tiles.data());
-        for_tiles([&](std::size_t a, std::size_t b) {
+    void write(const Piece &piece, const Register *tiles, double *out) const {
+        const double *tile = reinterpret_cast<const double *>(tiles + piece.registers);
+        for_tiles(piece, [&](std::size_t a, std::size_t b) {
             const std::size_t columns = columns_at(b), end = std::min(width, b + columns);
             for (std::size_t k = a; k < std::min(width, a + tall); ++k)
                 for (std::size_t l = std::max(k, b); l < end; ++l)
@@ -131,45 +133,98 @@ struct Panels {
     }
 };
 
+// Packed rows in layers of `deep` rows. The panels of a layer lie one after the other; each holds
+// its columns of row 0, then of row 1, ..., with zeros beside the last column.
+struct Panels {
+    const Layout &layout;
+    std::size_t room, rows = 0;
+    std::vector<Register> entries;
+
+    Panels(const Layout &layout, std::size_t most_rows)
+        : layout(layout), room((most_rows + deep - 1) / deep * deep),
+          entries(room * layout.padded / lanes) {}
+
+    Register *panel_at(std::size_t layer, std::size_t first) {
+        return entries.data() + (layer * layout.padded + first) * deep / lanes;
+    }
+    double *at(std::size_t row, std::size_t first) {
+        return reinterpret_cast<double *>(panel_at(row / deep, first)) +
+               row % deep * layout.columns_at(first);
+    }
+
+    void add_products(const Layout::Piece &piece, Register *tiles) {
+        for (std::size_t first = 0; first < rows; first += deep) {
+            const std::size_t here = std::min(deep, rows - first);
+            Register *tile = tiles + piece.registers;
+            layout.for_tiles(piece, [&](std::size_t a, std::size_t b) {
+                const std::size_t panel = a / wide * wide;
+                const std::size_t parts = layout.columns_at(b) / lanes;
+                add_tile(parts, at(first, panel) + (a - panel), layout.columns_at(panel),
+                         panel_at(first / deep, b), here, tile);
+                tile += tall * parts;
+            });
+        }
+    }
+};
+
 // One kind of columns (x or y), which stand from `offset` on in the panels.
 template <typename T> struct Columns {
     const T *entries;
     std::int64_t row_step, column_step;
     std::size_t count, offset;
 
-    // A few rows at a time, so that the rows are read in the order of memory.
-    void pack(std::size_t first_row, const double *centre, const double *scale, const double *root,
-              Panels &panels, double *sums) const {
-        constexpr std::size_t few = 16;
+    // The columns that stand in [start, stop) of the panels, as many rows at a time as fit in the
+    // first-level cache, so that the rows are read in the order of memory.
+    void pack(std::size_t start, std::size_t stop, std::size_t first_row, const double *centre,
+              const double *scale, const double *root, Panels &panels, double *sums) const {
+        const std::size_t few = std::clamp<std::size_t>(2048 / panels.layout.padded, 16, deep);
+        const std::size_t first = std::max(start, offset) - offset;
+        const std::size_t last = std::min(std::max(stop, offset) - offset, count);
         for (std::size_t i = 0; i < panels.rows; i += few)
-            for (std::size_t j = 0; j < count;) {
+            for (std::size_t j = first; j < last;) {
                 const std::size_t column = offset + j, panel = column / wide * wide;
-                const std::size_t step = panels.columns_at(panel);
-                const std::size_t here = std::min(count - j, panel + step - column);
+                const std::size_t step = panels.layout.columns_at(panel);
+                const std::size_t left = std::min(last - j, panel + step - column);
                 const std::size_t rows = std::min(few, panels.rows - i);
                 const T *from = entries + static_cast<std::int64_t>(first_row + i) * row_step +
                                 static_cast<std::int64_t>(j) * column_step;
                 const double *by = root ? root + first_row + i : nullptr;
                 double *to = panels.at(i, panel) + (column - panel);
-                if (here == wide && column_step == 1)
-                    pack_panel<wide>(from, here, 1, centre + column, scale + column, by, rows, to,
-                                     wide, sums + column);
+                const auto packed = [&]<std::size_t columns>() {
+                    pack_columns<columns>(from, centre + column, scale + column, by, rows, to, step,
+                                          sums + column);
+                    j += columns;
+                };
+                if (left >= wide)
+                    packed.template operator()<wide>();
+                else if (left >= 8)
+                    packed.template operator()<8>();
+                else if (left >= 4)
+                    packed.template operator()<4>();
+                else if (left >= 2)
+                    packed.template operator()<2>();
                 else
-                    pack_panel<0>(from, here, column_step, centre + column, scale + column, by,
-                                  rows, to, step, sums + column);
-                j += here;
+                    packed.template operator()<1>();
             }
     }
 
   private:
-    // Columns of one panel; `fixed` is their number where compilers are to know it.
-    template <std::size_t fixed>
-    void pack_panel(const T *from, std::size_t count, std::int64_t column_step,
-                    const double *centre, const double *scale, const double *root, std::size_t rows,
-                    double *to, std::size_t step, double *sums) const {
-        const std::size_t columns = fixed ? fixed : count;
-        // Copies that nothing else points to stay in registers.
-        double c[wide], s[wide], total[wide];
+    // Their number is known to the compiler, which keeps what belongs to them in registers.
+    template <std::size_t columns>
+    void pack_columns(const T *from, const double *centre, const double *scale, const double *root,
+                      std::size_t rows, double *to, std::size_t step, double *sums) const {
+        if (column_step == 1)
+            pack_columns<columns>(from, 1, centre, scale, root, rows, to, step, sums);
+        else
+            pack_columns<columns>(from, column_step, centre, scale, root, rows, to, step, sums);
+    }
+
+    template <std::size_t columns>
+    [[gnu::always_inline]] inline void
+    pack_columns(const T *from, std::int64_t across, const double *centre, const double *scale,
+                 const double *root, std::size_t rows, double *to, std::size_t step,
+                 double *sums) const {
+        double c[columns], s[columns], total[columns];
         std::copy_n(centre, columns, c);
         std::copy_n(scale, columns, s);
         std::copy_n(sums, columns, total);
@@ -177,7 +232,7 @@ template <typename T> struct Columns {
             const double by = root ? root[i] : 1.0;
             for (std::size_t l = 0; l < columns; ++l) {
                 const double entry =
-                    static_cast<double>(from[static_cast<std::int64_t>(l) * column_step]);
+                    static_cast<double>(from[static_cast<std::int64_t>(l) * across]);
                 const double z = (entry - c[l]) * s[l] * by;
                 to[l] = z;
                 total[l] += z * by;
@@ -187,10 +242,93 @@ template <typename T> struct Columns {
     }
 };
 
+// All columns, and the sums of the product.
+template <typename T> struct Products {
+    Columns<T> x;
+    Columns<double> y;
+    const double *centre, *scale, *root;
+    std::size_t n, span;
+    Layout layout;
+    std::vector<Register> tiles;
+    double *sums;
+
+    void pack(std::size_t start, std::size_t stop, std::size_t row, Panels &panels,
+              double *part) const {
+        x.pack(start, stop, row, centre, scale, root, panels, part);
+        y.pack(start, stop, row, centre, scale, root, panels, part);
+    }
+
+    void add(std::size_t first, std::size_t last, const Register *part) {
+        for (std::size_t i = first; i < last; ++i)
+            tiles[i].numbers += part[i].numbers;
+    }
+    void add(const std::vector<double> &part) {
+        for (std::size_t l = 0; l < layout.width; ++l)
+            sums[l] += part[l];
+    }
+
+    // Threads take spans, some at a time, which are added in order.
+    void of_narrow_rows(int threads) {
+        struct Part {
+            Panels panels;
+            std::vector<Register> tiles;
+            std::vector<double> sums;
+        };
+        const std::size_t spans = (n + span - 1) / span;
+        const std::size_t most = std::min(spans, 4 * static_cast<std::size_t>(threads));
+        std::vector<Part> parts(
+            threads > 1 ? most : std::min<std::size_t>(spans, 1),
+            {Panels(layout, deep), std::vector<Register>(layout.registers), {}});
+        for (std::size_t base = 0; base < spans; base += parts.size()) {
+            const std::size_t here = std::min(parts.size(), spans - base);
+            for_each_piece(here, threads, [&](std::size_t place) {
+                const std::size_t first = (base + place) * span, last = std::min(n, first + span);
+                Part &part = parts[place];
+                std::fill(part.tiles.begin(), part.tiles.end(), Register{});
+                part.sums.assign(layout.width, 0.0);
+                for (std::size_t i = first; i < last; i += deep) {
+                    part.panels.rows = std::min(deep, last - i);
+                    pack(0, layout.width, i, part.panels, part.sums.data());
+                    for (const Layout::Piece &piece : layout.pieces)
+                        part.panels.add_products(piece, part.tiles.data());
+                }
+            });
+            for (std::size_t place = 0; place < here; ++place) {
+                add(0, layout.registers, parts[place].tiles.data());
+                add(parts[place].sums);
+            }
+        }
+    }
+
+    // Threads take columns to pack, then tiles to multiply, of one span after another.
+    void of_wide_rows(int threads) {
+        Panels panels(layout, std::min(n, span));
+        std::vector<Register> part(layout.registers);
+        std::vector<double> part_sums;
+        for (std::size_t i = 0; i < n; i += span) {
+            panels.rows = std::min(span, n - i);
+            part_sums.assign(layout.width, 0.0);
+            for_each_piece((layout.width + group - 1) / group, threads, [&](std::size_t place) {
+                pack(place * group, (place + 1) * group, i, panels, part_sums.data());
+            });
+            for_each_piece(layout.pieces.size(), threads, [&](std::size_t place) {
+                const std::size_t first = layout.pieces[place].registers;
+                const std::size_t last = layout.end_of(place);
+                std::fill(part.begin() + static_cast<std::ptrdiff_t>(first),
+                          part.begin() + static_cast<std::ptrdiff_t>(last), Register{});
+                panels.add_products(layout.pieces[place], part.data());
+                add(first, last, part.data());
+            });
+            add(part_sums);
+        }
+    }
+};
+
 template <typename T>
 void block_products(StridedMatrix<const T> x, StridedMatrix<const double> y,
                     Vector<const double> centre, Vector<const double> scale,
-                    Vector<const double> root_weight, Matrix<double> out, Vector<double> sums) {
+                    Vector<const double> root_weight, Matrix<double> out, Vector<double> sums,
+                    std::size_t span, int threads) {
     const std::size_t n = x.shape(0), d = x.shape(1), width = d + y.shape(1);
     require(y.shape(0) == n, "y must have the rows of x");
     require(centre.shape(0) == width && scale.shape(0) == width && sums.shape(0) == width,
@@ -199,28 +337,36 @@ void block_products(StridedMatrix<const T> x, StridedMatrix<const double> y,
             "root_weight must be empty or have one entry per row of x");
     require(out.shape(0) == width && out.shape(1) == width,
             "out must have a row and a column per column of x and y");
-    const Columns<T> left{x.data(), x.stride(0), x.stride(1), d, 0};
-    const Columns<double> right{y.data(), y.stride(0), y.stride(1), y.shape(1), d};
-    const double *root = root_weight.shape(0) ? root_weight.data() : nullptr;
-    const double *c = centre.data(), *s = scale.data();
-    double *total = sums.data();
+    require(span > 0 && threads > 0, "span and threads must be positive");
+    double *to = out.data();
 
     nb::gil_scoped_release unlocked;
-    Panels panels(width);
-    std::fill_n(total, width, 0.0);
-    for (std::size_t i = 0; i < n; i += deep) {
-        panels.rows = std::min(deep, n - i);
-        left.pack(i, c, s, root, panels, total);
-        right.pack(i, c, s, root, panels, total);
-        panels.add_products();
-    }
-    panels.write(out.data());
+    Products<T> found{{x.data(), x.stride(0), x.stride(1), d, 0},
+                      {y.data(), y.stride(0), y.stride(1), y.shape(1), d},
+                      centre.data(),
+                      scale.data(),
+                      root_weight.shape(0) ? root_weight.data() : nullptr,
+                      n,
+                      span,
+                      Layout(width),
+                      {},
+                      sums.data()};
+    found.tiles.resize(found.layout.registers);
+    std::fill_n(found.sums, width, 0.0);
+    if (width < narrow)
+        found.of_narrow_rows(threads);
+    else
+        found.of_wide_rows(threads);
+    for_each_piece(found.layout.pieces.size(), threads, [&](std::size_t place) {
+        found.layout.write(found.layout.pieces[place], found.tiles.data(), to);
+    });
 }
 
 template <typename T> void bind(nb::module_ &module) {
     module.def("block_products", &block_products<T>, nb::arg("x").noconvert(),
                nb::arg("y").noconvert(), nb::arg("centre"), nb::arg("scale"),
-               nb::arg("root_weight"), nb::arg("out").noconvert(), nb::arg("sums").noconvert());
+               nb::arg("root_weight"), nb::arg("out").noconvert(), nb::arg("sums").noconvert(),
+               nb::arg("span"), nb::arg("threads"));
 }
 
 } // namespace

@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.types import Array
 
 

@@ -19,7 +19,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.row_state import ChangedRowState, RowState, of_changed
 from thetahat.data.source import Block, S, Source
 from thetahat.data.summaries.counts import distinct_labels
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 

@@ -25,7 +25,7 @@ from thetahat.data.extremes import (
 )
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import Frame, provisional_frame
+from thetahat.data.summaries.frame import Frame, provisional_frame
 from thetahat.data.views import in_target_units, rescaled, shifted
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch

@@ -6,7 +6,9 @@ import scipy.sparse as sp
 
 import thetahat as th
 from thetahat.data.source import Block
-from thetahat.data.summaries.moments import Frame, means, moments, summarise_moments
+from thetahat.data.summaries.frame import Frame
+from thetahat.data.summaries.means import means
+from thetahat.data.summaries.moments import moments, summarise_moments
 from thetahat.data.validation import as_source
 
 RANDOM = np.random.default_rng(1)

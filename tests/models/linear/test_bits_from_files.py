@@ -15,13 +15,14 @@ N, D = 20_000, 6
 TO_TOLERANCE = {
     "ElasticNetCV",
     "HuberRegressor",
+    "KernelModel",
     "LarsCV",
     "LassoCV",
     "LassoLarsCV",
     "LinearSVC",
     "LogisticRegressionCV",
 }
-"""Models that start from a fit to some of the rows, or take other steps, if rows are in memory."""
+"""Models that start from a fit to some of the rows, or compute a part otherwise, in memory."""
 BY_BINS = {"RandomForestClassifier", "RandomForestRegressor"}
 """Models whose thresholds are ends of bins if the rows are read from a file."""
 BY_ORDER = {"SGDClassifier", "SGDRegressor", "Perceptron", "MLPClassifier", "MLPRegressor"}

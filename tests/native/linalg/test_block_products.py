@@ -5,15 +5,12 @@ import pytest
 
 from tests.reference.block_products import block_products as plain
 from thetahat import _native
-from thetahat.data.source import Block
-from thetahat.data.summaries import moments as module
-from thetahat.data.summaries.moments import Frame, summarise_moments
 
 
-def compiled(x, y, centre, scale, root):
+def compiled(x, y, centre, scale, root, span=1 << 20, threads=1):
     width = x.shape[1] + y.shape[1]
     out, sums = np.full((width, width), np.nan), np.full(width, np.nan)
-    _native.block_products(x, y, centre, scale, root, out, sums)
+    _native.block_products(x, y, centre, scale, root, out, sums, span, threads)
     return out, sums
 
 
@@ -74,27 +71,40 @@ def test_what_is_not_finite_is_not_hidden():
     assert np.isfinite(np.delete(np.delete(square, 7, 0), 7, 1)).all()
 
 
-def test_wide_blocks_which_blas_multiplies_have_the_same_moments(monkeypatch):
-    x, y, centre, scale, root = problem(90, 40, weighted=True)
-    block, frame = Block(x, y[:, 0], root**2), Frame(centre, 1.0 / scale)
-    narrow = summarise_moments(block, frame)
-    monkeypatch.setattr(module, "MOST_COLUMNS", 40)
-    wide = summarise_moments(block, frame)
-    np.testing.assert_allclose(narrow.scatter, wide.scatter, rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(narrow.mean, wide.mean, rtol=1e-12)
-    assert narrow.weight == wide.weight
+@pytest.mark.parametrize("d", [30, 239, 240, 255, 256, 362, 501])
+@pytest.mark.parametrize("span", [128, 300, 1024, 5000])
+def test_threads_share_the_work_without_a_change_of_bits(d, span):
+    """Several spans and layers of rows, and columns of more than one piece."""
+    arguments = problem(1301, d, 2, weighted=True)
+    (square, sums), expected = compiled(*arguments, span), plain(*arguments)
+    np.testing.assert_allclose(square, expected[0], rtol=1e-11, atol=1e-10)
+    np.testing.assert_allclose(sums, expected[1], rtol=1e-11, atol=1e-10)
+    for threads in (2, 3, 7):
+        shared = compiled(*arguments, span, threads)
+        np.testing.assert_array_equal(shared[0], square)
+        np.testing.assert_array_equal(shared[1], sums)
+
+
+@pytest.mark.parametrize("d", [30, 300])
+def test_spans_given_one_by_one_have_the_same_bits(d):
+    x, y, centre, scale, root = problem(700, d, weighted=True)
+    whole = compiled(x, y, centre, scale, root, 256, 2)
+    parts = [slice(0, 256), slice(256, 512), slice(512, 700)]
+    each = [compiled(x[here], y[here], centre, scale, root[here]) for here in parts]
+    for place in range(2):
+        np.testing.assert_array_equal(sum(part[place] for part in each), whole[place])
 
 
 def test_refusals():
     x, y, centre, scale, root = problem(5, 3)
     out, sums = np.empty((4, 4)), np.empty(4)
     with pytest.raises(ValueError, match="rows of x"):
-        _native.block_products(x, y[:4], centre, scale, root, out, sums)
+        _native.block_products(x, y[:4], centre, scale, root, out, sums, 9, 1)
     with pytest.raises(ValueError, match="one entry per column"):
-        _native.block_products(x, y, centre[:3], scale, root, out, sums)
+        _native.block_products(x, y, centre[:3], scale, root, out, sums, 9, 1)
     with pytest.raises(ValueError, match="one entry per column"):
-        _native.block_products(x, y, centre, scale, root, out, sums[:3])
+        _native.block_products(x, y, centre, scale, root, out, sums[:3], 9, 1)
     with pytest.raises(ValueError, match="one entry per row"):
-        _native.block_products(x, y, centre, scale, np.ones(4), out, sums)
+        _native.block_products(x, y, centre, scale, np.ones(4), out, sums, 9, 1)
     with pytest.raises(ValueError, match="a row and a column"):
-        _native.block_products(x, y, centre, scale, root, out[:3].copy(), sums)
+        _native.block_products(x, y, centre, scale, root, out[:3].copy(), sums, 9, 1)

@@ -16,7 +16,7 @@ import numpy as np
 from thetahat.data.columns.schema import Schema
 from thetahat.data.source import Block
 from thetahat.data.summaries.class_sums import class_codes
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array

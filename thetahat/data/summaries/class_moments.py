@@ -28,7 +28,8 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source, row_weights
-from thetahat.data.summaries.moments import Frame, dense_rows, provisional_frame, require_squares
+from thetahat.data.summaries.frame import Frame, dense_rows, provisional_frame
+from thetahat.data.summaries.moments import require_squares
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map

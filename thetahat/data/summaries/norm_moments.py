@@ -20,14 +20,8 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import (
-    Frame,
-    Moments,
-    dense_rows,
-    moments,
-    provisional_frame,
-    summarise_moments,
-)
+from thetahat.data.summaries.frame import Frame, dense_rows, provisional_frame
+from thetahat.data.summaries.moments import Moments, moments, summarise_moments
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 

@@ -7,8 +7,6 @@ from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar, cast
 
-from sklearn.utils import get_tags
-
 from thetahat.data.distributed.pieces import is_dask
 from thetahat.data.source import Source
 from thetahat.foundation.errors import CapabilityError
@@ -65,6 +63,8 @@ def needs_memory(function: Function) -> Function:
 
 def _accept_missing(models: Any) -> bool:
     """Whether NaN in X marks a missing value for all of the models."""
+    from sklearn.utils import get_tags
+
     every = list(models.values()) if isinstance(models, Mapping) else [models]
     return all(
         hasattr(each, "__sklearn_tags__") and get_tags(each).input_tags.allow_nan for each in every

@@ -11,7 +11,7 @@ from scipy.special import digamma, gammaln, polygamma, xlogy
 
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.data.validation import as_source
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import dense_rows, moments
+from thetahat.data.summaries.frame import dense_rows
+from thetahat.data.summaries.moments import moments
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.precision import EPSILON

@@ -28,6 +28,7 @@ from thetahat.data.summaries.moments import Moments, require_squares
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
+from thetahat.mathematics.linalg.tiled_cholesky import upper_factor
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
 from thetahat.mathematics.linalg.uneven_columns import SMALLEST_SHARE, WideRows
 
@@ -92,7 +93,10 @@ class NormalEquations:
     def fit(
         self, gamma: Array, solver: str, rank: int, condition: float, R: Array | None
     ) -> LinearFit:
-        """The solution in the units of the data, with intercept and residual sum of squares."""
+        """The solution in the units of the data, with intercept and residual sum of squares.
+
+        The memory of the factor R is used for that in the units of the data.
+        """
         coef = gamma / self.scale[:, None] * self.y_unit
         d = self.about.n_features
         explained = 2.0 * (gamma * self.b).sum(axis=0) - np.einsum(
@@ -108,7 +112,7 @@ class NormalEquations:
             rank=rank,
             condition=condition,
             residual=residual,
-            factor=None if R is None else R * self.scale,
+            factor=None if R is None else np.multiply(R, self.scale, out=R),
         )
 
 
@@ -120,15 +124,14 @@ def cholesky(about: Moments, ridge: float | Array = 0.0) -> LinearFit | None:
     lapack = scipy_linalg().lapack
 
     system = NormalEquations.of(about, ridge)
+    R = upper_factor(system.A)
+    if R is None:
+        return None
     with one_blas_thread():
-        # The transpose has the memory order of LAPACK.
-        R, failed = lapack.dpotrf(system.A.T, lower=0, clean=1)
-        if failed:
-            return None
-        reciprocal, _ = lapack.dpocon(R, np.abs(system.A).sum(axis=0).max())
+        reciprocal, _ = lapack.dpocon(R, lapack.dlange("1", system.A.T))
         gamma, _ = lapack.dpotrs(R, system.b)
-    condition = float(np.sqrt(1.0 / reciprocal)) if reciprocal > 0 else float("inf")
-    return system.fit(gamma, "cholesky", about.n_features, condition, R)
+        condition = float(np.sqrt(1.0 / reciprocal)) if reciprocal > 0 else float("inf")
+        return system.fit(gamma, "cholesky", about.n_features, condition, R)
 
 
 def pseudo_inverse(about: Moments, ridge: float | Array = 0.0) -> LinearFit:

@@ -20,7 +20,8 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import Frame, Moments, dense_rows
+from thetahat.data.summaries.frame import Frame, dense_rows
+from thetahat.data.summaries.moments import Moments
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array

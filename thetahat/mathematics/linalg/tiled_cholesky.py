@@ -20,6 +20,8 @@ ONE_TILE = 768
 """So few rows are one tile: LAPACK is faster than several threads with tiles."""
 MANY_ROWS = 1500
 """From so many rows on, tiles have twice as many: BLAS is faster, and threads have enough to do."""
+MANY_COLUMNS = 2048
+"""From so many columns on, tiles are faster than LAPACK on one thread for a factor of its own."""
 DIAGONAL = 128
 """Columns of a factor whose block on the diagonal is inverted, so that solving is a product."""
 LEAST_REFINED = 1000
@@ -67,6 +69,24 @@ def cholesky_in_place(A: Array) -> bool:
         pairs = [(below[i], below[j]) for i in range(len(below)) for j in range(i + 1)]
         parallel_for(subtract, pairs, products=rest * rest * width)
     return True
+
+
+def upper_factor(A: Array) -> Array | None:
+    """R with RᵀR = A in the memory order of LAPACK; None if A is not positive definite.
+
+    A, which is symmetric, is not changed. Cost: O(n³/3) time and memory for R.
+    """
+    if len(A) < MANY_COLUMNS:
+        with one_blas_thread():
+            # The transpose has the memory order of LAPACK.
+            R, failed = scipy_linalg().lapack.dpotrf(A.T, lower=0, clean=1)
+        return None if failed else R
+    L = A.copy()
+    if not cholesky_in_place(L):
+        return None
+    for rows in _tiles(len(L), TILE):  # the tiles on the diagonal are clean
+        L[rows, rows.stop :] = 0.0
+    return L.T
 
 
 def _diagonal_inverses(factor: Array) -> list[Array]:

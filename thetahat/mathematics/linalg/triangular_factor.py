@@ -17,7 +17,8 @@ import numpy as np
 
 from thetahat.data.arrays import is_device_array, to_host
 from thetahat.data.source import Block, Source, rows_per_block
-from thetahat.data.summaries.moments import Frame, Moments, packed_block
+from thetahat.data.summaries.frame import Frame, packed_block
+from thetahat.data.summaries.moments import Moments
 from thetahat.foundation.types import Array
 
 

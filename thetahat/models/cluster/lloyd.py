@@ -12,7 +12,7 @@ from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State

@@ -7,7 +7,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries.class_moments import ClassMoments, codes_of
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 from thetahat.models.generative.gaussian import Whitening, least_variance

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import means
+from thetahat.data.summaries.means import means
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, more_than, none, one_of
 from thetahat.estimator.watching import with_callbacks

@@ -18,7 +18,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.data.validation import as_weight
 from thetahat.estimator.density import DensityModel
 from thetahat.estimator.parameters import whole

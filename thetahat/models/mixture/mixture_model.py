@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Source, rows_per_block
-from thetahat.data.summaries.moments import count_used_rows
+from thetahat.data.summaries.means import count_used_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
 from thetahat.estimator.watching import Watched

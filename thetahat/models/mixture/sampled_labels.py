@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome

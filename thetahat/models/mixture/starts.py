@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import means
+from thetahat.data.summaries.means import means
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array

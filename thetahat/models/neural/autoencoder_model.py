@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows, means
+from thetahat.data.summaries.frame import dense_rows
+from thetahat.data.summaries.means import means
 from thetahat.data.validation import as_source
 from thetahat.data.views import View
 from thetahat.estimator.declaration import with_parameters

@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.two_class_learner import TwoClassLearner
 from thetahat.foundation.types import Array
 from thetahat.models.online.single_row import single_row

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import provisional_frame
+from thetahat.data.summaries.frame import provisional_frame
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import DataError, ParameterError

@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.two_class_learner import TwoClassLearner
 from thetahat.foundation.types import Array
 

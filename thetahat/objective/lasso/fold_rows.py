@@ -15,7 +15,8 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.row_subset import some_rows
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import Moments, moments, provisional_frame, summarise_moments
+from thetahat.data.summaries.frame import provisional_frame
+from thetahat.data.summaries.moments import Moments, moments, summarise_moments
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array

@@ -133,7 +133,7 @@ class L1Rows:
         weight = source.row_weights
         d = source.n_features
         if self.intercept:
-            from thetahat.data.summaries.moments import means
+            from thetahat.data.summaries.means import means
 
             at = means(source)
             self.total, self.x_mean, self.y_mean = at.weight, at.mean[:d], at.mean[d:]

@@ -16,7 +16,8 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source, row_weights
-from thetahat.data.summaries.moments import Moments, means, moments
+from thetahat.data.summaries.means import means
+from thetahat.data.summaries.moments import Moments, moments
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array

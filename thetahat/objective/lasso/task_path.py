@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.summaries.moments import means, require_squares
+from thetahat.data.summaries.means import means
+from thetahat.data.summaries.moments import require_squares
 from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.column_slopes import COLUMNS_PER_BLOCK

@@ -14,7 +14,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import means
+from thetahat.data.summaries.means import means
 from thetahat.data.views import held
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.memory import require_memory

@@ -12,7 +12,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import means
+from thetahat.data.summaries.means import means
 from thetahat.foundation.threads import n_threads, one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.summaries.moments import Moments, means, require_squares
+from thetahat.data.summaries.means import means
+from thetahat.data.summaries.moments import Moments, require_squares
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.uneven_columns import WideRows, gram_spectrum

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat.data.source import Block
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.ridge_path import RidgePath

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.data.validation import as_source
 from thetahat.foundation.arguments import numbers, shown
 from thetahat.foundation.errors import DataError, ParameterError

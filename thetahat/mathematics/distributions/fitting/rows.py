@@ -14,7 +14,7 @@ import numpy as np
 
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array

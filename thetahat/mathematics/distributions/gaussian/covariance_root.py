@@ -15,7 +15,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.products import product

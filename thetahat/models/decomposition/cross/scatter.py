@@ -14,7 +14,8 @@ import numpy as np
 from thetahat.data.extremes import require_squares_of_rows, require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import SMALLEST_ROOT, means, moments
+from thetahat.data.summaries.means import means
+from thetahat.data.summaries.moments import SMALLEST_ROOT, moments
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array

@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import count_used_rows, dense_rows, means, moments
+from thetahat.data.summaries.frame import dense_rows
+from thetahat.data.summaries.means import count_used_rows, means
+from thetahat.data.summaries.moments import moments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import Likelihood, Novelty, require_sample_count
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
 from thetahat.estimator.watching import WARNED_OF, Watched, with_callbacks

@@ -14,7 +14,7 @@ import numpy as np
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array

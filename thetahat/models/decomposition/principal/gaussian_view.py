@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.source import Block
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.density import Likelihood, Novelty, require_sample_count
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import RandomState, generator

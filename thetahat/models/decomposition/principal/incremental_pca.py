@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, none, whole
 from thetahat.foundation.errors import DataError, ParameterError

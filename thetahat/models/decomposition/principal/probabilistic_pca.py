@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, none, whole
 from thetahat.estimator.watching import Watched, with_callbacks

@@ -11,7 +11,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import means
+from thetahat.data.summaries.means import means
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import parallel_for
 from thetahat.foundation.types import Array, Matrix

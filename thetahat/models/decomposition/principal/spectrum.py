@@ -26,13 +26,8 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import (
-    SMALLEST_ROOT,
-    Moments,
-    count_used_rows,
-    means,
-    moments,
-)
+from thetahat.data.summaries.means import count_used_rows, means
+from thetahat.data.summaries.moments import SMALLEST_ROOT, Moments, moments
 from thetahat.foundation.products import product
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread, ordered_map, scipy_linalg

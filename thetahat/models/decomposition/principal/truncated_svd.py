@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import means
+from thetahat.data.summaries.means import means
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, one_of, whole
 from thetahat.foundation.errors import ParameterError

@@ -13,7 +13,7 @@ import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_sums import ClassSums, class_sums
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, none

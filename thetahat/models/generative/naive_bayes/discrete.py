@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import class_shares
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, boolean

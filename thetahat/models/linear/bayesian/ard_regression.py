@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thetahat.data.summaries.moments import dense_rows, moments
+from thetahat.data.summaries.frame import dense_rows
+from thetahat.data.summaries.moments import moments
 from thetahat.estimator.base import DIRECT_SIZE
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor

@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import Moments, dense_rows, moments
+from thetahat.data.summaries.frame import dense_rows
+from thetahat.data.summaries.moments import Moments, moments
 from thetahat.data.views import reweighted
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor

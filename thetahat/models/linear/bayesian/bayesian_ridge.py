@@ -9,7 +9,9 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import dense_rows, means, moments
+from thetahat.data.summaries.frame import dense_rows
+from thetahat.data.summaries.means import means
+from thetahat.data.summaries.moments import moments
 from thetahat.estimator.base import DIRECT_SIZE
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor

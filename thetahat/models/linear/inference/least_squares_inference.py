@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import dense_rows
+from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Solution

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import means
+from thetahat.data.summaries.means import means
 from thetahat.data.views import one_target
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor

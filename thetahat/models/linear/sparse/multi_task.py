@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import means
+from thetahat.data.summaries.means import means
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import fraction
 from thetahat.estimator.watching import with_callbacks

@@ -9,7 +9,8 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import means, moments
+from thetahat.data.summaries.means import means
+from thetahat.data.summaries.moments import moments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
