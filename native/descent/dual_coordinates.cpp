@@ -12,7 +12,8 @@
 // An epoch visits the active rows once, in an order from a counter-based generator, by one thread,
 // so the bits depend on the seed alone. Shrinking: a row that is held at its bound or kink by more
 // than the largest violation of the previous epoch is skipped, and all rows return when the others
-// satisfy the tolerance. Returns the largest violation of the last epoch.
+// satisfy the tolerance. Every few epochs, conjugate gradients climb the face that these have found
+// (dual_face.hpp). Returns the largest violation of the last epoch.
 
 #include <cmath>
 #include <limits>
@@ -21,10 +22,13 @@
 
 #include "core/rows.hpp"
 #include "core/soft_threshold.hpp"
+#include "descent/dual_face.hpp"
 
 namespace thetahat {
 
 namespace {
+
+constexpr std::size_t EPOCHS = 5; // between two climbs by conjugate gradients
 
 template <typename Rows>
 double ascend(const Rows &rows, Vector<const double> y, Vector<const double> share,
@@ -52,6 +56,7 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
     std::size_t n_active = n;
     double limit = infinity, largest = 0.0;
     Shuffler random(seed);
+    DualFace<Rows> face(rows, s, bend.data(), lo, hi, kink, curvature, penalty, constant);
     double *last = t + rows.n_columns();
     for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
         random.shuffle(active.data(), n_active);
@@ -96,6 +101,8 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
             rows.add(i, move, t);
             *last += move * constant;
         }
+        if ((epoch + 1) % EPOCHS == 0 && largest > 0.0)
+            face.climb(target, offset, b, t);
         limit = largest > 0.0 ? largest : infinity;
         if (largest <= tolerance) {
             if (n_active == n)

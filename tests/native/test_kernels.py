@@ -371,7 +371,7 @@ def test_dual_epochs(dtype, kink, curvature, box):
     for name, (epochs, rows) in kernels.items():
         beta, theta = np.zeros(40), np.zeros(12)
         violation = epochs(
-            *rows, y, share, lower, upper, kink, curvature, 0.05, 0.7, 0.1, beta, theta, 7, 12, 0.0
+            *rows, y, share, lower, upper, kink, curvature, 0.05, 0.7, 0.1, beta, theta, 7, 4, 0.0
         )
         design = np.column_stack([x, np.full(40, 0.7)])
         np.testing.assert_allclose(theta, design.T @ (share * beta) / 0.05, atol=1e-10)
@@ -381,6 +381,36 @@ def test_dual_epochs(dtype, kink, curvature, box):
         found[name] = np.append(beta, violation)
     for name in ("dense", "sparse", "long"):
         np.testing.assert_allclose(found[name], found["twin"], rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("kink", "curvature", "box"), [(0.0, 0.0, 1.0), (0.1, 0.0, 0.5), (0.1, 0.3, 9.0)]
+)
+def test_conjugate_gradients_climb_the_dual(kink, curvature, box):
+    """Every fifth epoch ends with them: the invariants hold, and D is higher than without them."""
+    random = np.random.default_rng(8)
+    x = np.where(random.random((60, 30)) < 0.5, 0.0, random.standard_normal((60, 30)))
+    y, share = random.standard_normal(60), random.random(60) / 20
+    share[3] = 0.0
+    upper = np.full(60, box)
+    design = np.column_stack([x, np.full(60, 0.7)])
+    reached = {}
+    for name, (epochs, rows) in {
+        "twin": (twin.dual_epochs, (x,)),
+        "dense": (_native.dual_epochs, (x,)),
+        "sparse": (_native.dual_epochs, csr(x, np.int32)),
+    }.items():
+        beta, theta = np.zeros(60), np.zeros(31)
+        epochs(
+            *rows, y, share, -upper, upper, kink, curvature, 0.01, 0.7, 0.1, beta, theta, 7, 10, 0.0
+        )
+        np.testing.assert_allclose(theta, design.T @ (share * beta) / 0.01, atol=1e-9)
+        assert np.abs(beta).max() <= box
+        assert beta[3] == 0.0
+        terms = beta * (y - 0.1) - kink * np.abs(beta) - curvature / 2 * beta**2
+        reached[name] = share @ terms - 0.01 / 2 * theta @ theta
+    assert reached["sparse"] == pytest.approx(reached["dense"], rel=1e-9)
+    assert reached["dense"] > reached["twin"]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -209,7 +209,10 @@ def splitmix_orders(seed):
 
 def dual_epochs(x, y, share, lower, upper, kink, curvature, penalty, constant, offset, beta, theta,
                 seed, epochs, tolerance):  # fmt: skip
-    """Coordinate ascent on the dual with shrinking; θ = Σ share·β·(x, constant)/penalty."""
+    """Coordinate ascent on the dual with shrinking; θ = Σ share·β·(x, constant)/penalty.
+
+    Without the conjugate gradients that follow every fifth epoch.
+    """
     rows = np.column_stack([x.astype(float), np.full(len(y), constant)])
     bend = share * (rows**2).sum(axis=1) / penalty
     shuffle, active, n_active = splitmix_orders(seed), list(range(len(y))), len(y)

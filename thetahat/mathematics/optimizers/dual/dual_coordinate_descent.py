@@ -4,7 +4,8 @@
 
 As a function of one dual variable, D is a parabola with a kink in a box, whose maximum has a closed
 form. Changing it affects only the columns in which its row is not zero. So a sweep costs as much as
-reading the rows, for any number of columns.
+reading the rows, for any number of columns. Between its bounds and kinks D is quadratic. There
+conjugate gradients, some hundred products with the rows, do what would need thousands of sweeps.
 
 An intercept without a penalty requires Σ sᵢ mᵢ = 0. It is found by the method of multipliers: a
 constant column represents it like a coefficient, and after every step the value of that coefficient
@@ -31,8 +32,9 @@ class DualCoordinateDescent(Method):
 
     Formula: mᵢ ← clip(soft(rᵢ + hᵢmᵢ, kink)/(hᵢ + curvature), box) with rᵢ = yᵢ − zᵢ and
     hᵢ = sᵢ‖xᵢ‖²/λ, over the rows in random order. Rows that stay at their bounds are skipped for a
-    while. For the hinge and ε-insensitive losses and their squares with an L2 penalty. CPU only.
-    The gap is the duality gap. Cost: O(n d) per sweep, or O(nnz) for sparse rows; O(n + d) memory.
+    while, and after every fifth sweep conjugate gradients improve all others together. For the
+    hinge and ε-insensitive losses and their squares with an L2 penalty. CPU only. The gap is the
+    duality gap. Cost: O(n d) per sweep, or O(nnz) for sparse rows; O(n + d) memory.
 
     Parameters
     ----------
