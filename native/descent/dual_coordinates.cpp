@@ -28,7 +28,7 @@ namespace thetahat {
 
 namespace {
 
-constexpr std::size_t EPOCHS = 5; // between two climbs by conjugate gradients
+constexpr std::size_t EPOCHS = 10; // before a climb by conjugate gradients
 
 template <typename Rows>
 double ascend(const Rows &rows, Vector<const double> y, Vector<const double> share,
@@ -56,6 +56,7 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
     std::size_t n_active = n;
     double limit = infinity, largest = 0.0;
     Shuffler random(seed);
+    std::size_t pause = EPOCHS, next = EPOCHS;
     DualFace<Rows> face(rows, s, bend.data(), lo, hi, kink, curvature, penalty, constant);
     double *last = t + rows.n_columns();
     for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
@@ -101,8 +102,11 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
             rows.add(i, move, t);
             *last += move * constant;
         }
-        if ((epoch + 1) % EPOCHS == 0 && largest > 0.0)
-            face.climb(target, offset, b, t);
+        // A face that is still changing is climbed less often; epochs follow even the last climb.
+        if (epoch + 1 == next && epoch + 1 < epochs && largest > 0.0) {
+            pause = face.climb(target, offset, b, t) ? EPOCHS : 2 * pause;
+            next += pause;
+        }
         limit = largest > 0.0 ? largest : infinity;
         if (largest <= tolerance) {
             if (n_active == n)

@@ -23,19 +23,23 @@ template <typename Rows> class DualFace {
         : rows(rows), s(share), bend(bend), lo(lower), hi(upper), kink(kink), curvature(curvature),
           penalty(penalty), constant(constant), through(rows.n_columns() + 1) {}
 
-    // Climbs while rows meet their bounds, because each such row makes the face smaller.
-    void climb(const double *target, double offset, double *b, double *t) {
+    // Climbs while rows meet their bounds, because each such row makes the face smaller. Returns
+    // whether the last round met none, so that this may be the face of the optimum.
+    bool climb(const double *target, double offset, double *b, double *t) {
         for (int round = 0; round < ROUNDS; ++round) {
             collect(target, offset, b, t);
             if (free.empty())
-                return;
+                return false;
             aim_high(b);
-            if (!move_on(b, t))
-                return;
+            const Move made = move_on(b, t);
+            if (made != Move::met_bounds)
+                return made == Move::inside;
         }
+        return false;
     }
 
   private:
+    enum class Move { none, met_bounds, inside };
     static constexpr int ROUNDS = 5;
     static constexpr int PRODUCTS = 100;    // with H, in one round
     static constexpr double REMAINS = 0.1;  // share of the slopes at which a round is exact enough
@@ -95,9 +99,8 @@ template <typename Rows> class DualFace {
         }
     }
 
-    // Moves towards the aim, clipped to the box, and halves the way until D rises. Returns whether
-    // D rose and rows met their bounds.
-    bool move_on(double *b, double *t) {
+    // Moves towards the aim, clipped to the box, and halves the way until D rises.
+    Move move_on(double *b, double *t) {
         double length = 1.0;
         for (int halving = 0; halving < HALVINGS; ++halving, length /= 2) {
             double rise = 0.0;
@@ -117,9 +120,9 @@ template <typename Rows> class DualFace {
             }
             for (std::size_t j = 0; j < through.size(); ++j)
                 t[j] += through[j];
-            return met;
+            return met ? Move::met_bounds : Move::inside;
         }
-        return false;
+        return Move::none;
     }
 
     // bent = H·along; returns alongᵀH·along. `through` becomes the change of θ.
