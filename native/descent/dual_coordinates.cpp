@@ -56,7 +56,9 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
     std::size_t n_active = n;
     double limit = infinity, largest = 0.0;
     Shuffler random(seed);
-    std::size_t pause = EPOCHS, next = EPOCHS;
+    // Squared losses curve D, so that short runs of epochs need no help.
+    const std::size_t first = curvature > 0.0 ? 4 * EPOCHS : EPOCHS;
+    std::size_t pause = first, next = first;
     DualFace<Rows> face(rows, s, bend.data(), lo, hi, kink, curvature, penalty, constant);
     double *last = t + rows.n_columns();
     for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
@@ -104,7 +106,7 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
         }
         // A face that is still changing is climbed less often; epochs follow even the last climb.
         if (epoch + 1 == next && epoch + 1 < epochs && largest > 0.0) {
-            pause = face.climb(target, offset, b, t) ? EPOCHS : 2 * pause;
+            pause = face.climb(target, offset, b, t) ? first : 2 * pause;
             next += pause;
         }
         limit = largest > 0.0 ? largest : infinity;

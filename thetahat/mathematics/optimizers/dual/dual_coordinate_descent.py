@@ -32,7 +32,7 @@ class DualCoordinateDescent(Method):
 
     Formula: mᵢ ← clip(soft(rᵢ + hᵢmᵢ, kink)/(hᵢ + curvature), box) with rᵢ = yᵢ − zᵢ and
     hᵢ = sᵢ‖xᵢ‖²/λ, over the rows in random order. Rows that stay at their bounds are skipped for a
-    while, and after every fifth sweep conjugate gradients improve all others together. For the
+    while, and between some sweeps conjugate gradients improve all others together. For the
     hinge and ε-insensitive losses and their squares with an L2 penalty. CPU only. The gap is the
     duality gap. Cost: O(n d) per sweep, or O(nnz) for sparse rows; O(n + d) memory.
 
