@@ -19,6 +19,7 @@ from benchmarks import harness, machine, report
 
 FAMILIES = (
     "linear",
+    "ridge",
     "sparse",
     "logistic",
     "margin",
