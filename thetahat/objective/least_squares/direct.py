@@ -30,6 +30,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, IllConditionedWarning
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.precision import EPSILON
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg import least_squares as direct
 from thetahat.mathematics.linalg.condition import digits_lost
@@ -137,12 +138,13 @@ def direct_least_squares(
         assert fit.dual is not None
         alpha = fit.dual if source.n_outputs else fit.dual[:, 0]
         return LeastSquares(fit, replace(_solution(fit, choice.reason), multipliers=alpha))
-    about = _moments(source, intercept)
-    if solver == "auto":
-        fit, reason = _by_condition(source, about, choice, ridge, intercept)
-    else:
-        fit, reason = _by_name(source, about, choice, ridge, intercept), choice.reason
-    fit = _with_digits(fit, source, about, ridge)
+    with one_blas_thread():  # once: to set it takes a part of the time of a small fit
+        about = _moments(source, intercept)
+        if solver == "auto":
+            fit, reason = _by_condition(source, about, choice, ridge, intercept)
+        else:
+            fit, reason = _by_name(source, about, choice, ridge, intercept), choice.reason
+        fit = _with_digits(fit, source, about, ridge)
     warning = _loss_of_digits(fit, about)
     if warning:
         warn(warning, IllConditionedWarning)
