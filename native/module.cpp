@@ -49,7 +49,6 @@
     X(block_products) \
     X(pack_rows) \
     X(refine) \
-    X(root_weighted) \
     X(skinny_products) \
     X(sparse_gram) \
     X(sparse_least_squares) \

@@ -111,7 +111,6 @@ def class_squares(
     sums: FloatArray,
     squares: FloatArray,
 ) -> None: ...
-def root_weighted(x: FloatArray, weight: FloatArray, out: FloatArray) -> int: ...
 def loss_sums(
     x: FloatArray,
     y: FloatArray,

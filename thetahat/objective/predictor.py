@@ -27,7 +27,11 @@ from array_api_compat import array_namespace, is_array_api_obj
 from thetahat import _native
 from thetahat.data.arrays import namespace
 from thetahat.foundation.products import product
+from thetahat.foundation.threads import WORTH_SHARING, n_threads
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
+
+SPAN = 2048
+"""Rows whose products are added up by one thread."""
 
 
 class Predictor(ABC):
@@ -213,11 +217,8 @@ class LinearPredictor(Restrictable):
     def gram(self, X: Matrix, weight: Array) -> Array:
         """Σ_i weight_i x̃_i x̃_iᵀ with x̃ = (x, 1): (d, d), or one larger with an intercept."""
         d, width = self.n_features, self.n_features + self.fit_intercept
-        if (rows := _root_weighted(X, weight, width)) is not None:
-            # A product of one array with its own transpose is symmetric: BLAS does half the work.
-            return product(rows.T, rows)
-        if weight.shape[0] and weight[0] < 0 and bool((weight <= 0).all()):
-            return -self.gram(X, -weight)
+        if (whole := _dense_gram(X, weight, width)) is not None:
+            return whole
         xp = array_namespace(weight)
         whole = xp.empty((width, width), dtype=weight.dtype)
         whole[:d, :d] = _weighted_gram(xp, X, weight)
@@ -227,16 +228,31 @@ class LinearPredictor(Restrictable):
         return whole
 
 
-def _root_weighted(X: Matrix, weight: Array, width: int) -> Array | None:
-    """√wᵢ·(xᵢ, 1) for the rows of positive weight, with the 1 if there is an intercept.
+def _dense_gram(X: Matrix, weight: Array, width: int) -> Array | None:
+    """The same in one compiled pass over dense rows on the host whose weights have one sign.
 
-    None if some wᵢ < 0, or for rows that are sparse or on a device.
+    None for other rows and weights. Threads share spans of rows, which are added in order.
     """
     if type(X) is not np.ndarray or X.dtype.char not in "df":
         return None
-    rows = np.empty((X.shape[0], width))
-    count = _native.root_weighted(X, np.ascontiguousarray(weight, dtype=np.float64), rows)
-    return None if count < 0 else rows[:count]
+    weight = np.asarray(weight, dtype=np.float64)
+    negative = bool(weight.min(initial=0.0) < 0.0)
+    if negative and weight.max() > 0.0:
+        return None
+    weight = -weight if negative else weight
+    if 8 * np.count_nonzero(weight) < 7 * weight.size:  # enough rows of weight 0 to skip them
+        X, weight = X[weight != 0.0], weight[weight != 0.0]
+    n, d = X.shape
+    threads = n_threads() if n * width * width >= WORTH_SHARING else 1
+    square, sums = np.empty((d, d)), np.empty(d)
+    _native.block_products(
+        X, np.empty((n, 0)), np.zeros(d), np.ones(d), np.sqrt(weight), square, sums, SPAN, threads
+    )
+    whole = square
+    if width > d:
+        whole = np.empty((width, width))
+        whole[:d, :d], whole[:d, d], whole[d, :d], whole[d, d] = square, sums, sums, weight.sum()
+    return -whole if negative else whole
 
 
 def _sparse_pullback(X: SparseMatrix, slope: Array) -> Array | None:
