@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import thetahat as th
 from thetahat.objective.predictor import LinearPredictor
 
 N, D = 12, 3
@@ -39,6 +40,20 @@ def test_gram_is_that_of_the_design(rows, make, sign, zeros):
     design = predictor.design(X)
     expected = design.T @ (design * weight[:, None])
     np.testing.assert_allclose(predictor.gram(X, weight), expected, atol=1e-12)
+
+
+def test_threads_share_a_gram_matrix_without_a_change_of_bits():
+    random = np.random.default_rng(5)
+    X, weight = random.standard_normal((9000, 30)), random.random(9000)
+    predictor = LinearPredictor(30, 0, True)
+    found = []
+    for threads in (1, 2, 5):
+        with th.config(threads=threads):
+            found.append(predictor.gram(X, weight))
+    design = np.column_stack([X, np.ones(9000)])
+    np.testing.assert_allclose(found[0], design.T @ (design * weight[:, None]), rtol=1e-10)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
 
 
 @pytest.mark.parametrize("outputs", [0, 2])
