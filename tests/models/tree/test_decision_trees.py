@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.tree
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import thetahat as th
@@ -107,6 +108,40 @@ def test_monotone_columns(signs):
             for answers in (ours.predict(rows), classifier.predict_proba(rows)[:, 1]):
                 steps = np.diff(answers.reshape(50, 20), axis=1) * sign
                 assert steps.min() >= -1e-12
+
+
+@pytest.mark.parametrize(
+    ("model", "d"),
+    [
+        (th.ExtraTreeRegressor(random_state=0), 6),
+        (th.DecisionTreeRegressor(max_features="sqrt", random_state=0), 120),
+    ],
+    ids=["random thresholds", "few of many columns"],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_monotone_constraints_hold_in_inner_nodes_too(model, d, sign):
+    """Both sides of a split are bounded by the middle of its values, in every node below.
+
+    Without constraints, the engine of forests would grow these trees.
+    """
+    random = np.random.default_rng(3)
+    rows, target = random.standard_normal((300, d)), random.standard_normal(300)
+    signs = [sign] * (d // 2) + [0] * (d - d // 2)
+    tree = clone(model).set_params(monotonic_cst=signs).fit(rows, target).tree_
+    value, left, right = tree.value[:, 0, 0], tree.children_left, tree.children_right
+    waiting = [(0, -np.inf, np.inf)]
+    while waiting:
+        node, low, high = waiting.pop()
+        assert low - 1e-12 <= value[node] <= high + 1e-12
+        if left[node] < 0:
+            continue
+        below, above = (left[node], right[node]) if sign > 0 else (right[node], left[node])
+        middle = (value[below] + value[above]) / 2 if signs[tree.feature[node]] else None
+        waiting += [
+            (below, low, high if middle is None else middle),
+            (above, low if middle is None else middle, high),
+        ]
+    assert tree.node_count > 50
 
 
 @pytest.mark.parametrize(("kind", "y"), [("Regressor", Y), ("Classifier", LABELS)])

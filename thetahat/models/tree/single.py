@@ -121,15 +121,15 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         X = self._directions.extend(given)
         self.max_features_ = columns_to_draw(self.max_features, X.shape[1])
         assert source.y is not None
+        monotone = self._monotone(n_classes)
         limits: dict[str, Any] = {
             "criterion": self.criterion,
             "n_classes": n_classes,
             "max_features": self.max_features_,
-            "monotone": self._monotone(n_classes),
             "seed": int(random.integers(2**63)),
             **self._stopping(source),
         }
-        if columns is None and self._grows_as_in_a_forest(X):
+        if columns is None and monotone is None and self._grows_as_in_a_forest(X):
             tree = grow_forest_tree(
                 X,
                 source.y,
@@ -156,6 +156,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
             random_ties=self.ties == "random",
             use_up=alone,
             min_gain=float(self.min_gain),
+            monotone=monotone,
             **limits,
         )
         self.tree_ = self._pruned(tree)

@@ -35,12 +35,12 @@ def grow_forest_tree(
     min_leaf: int,
     min_weight: float,
     min_decrease: float,
-    monotone: Array | None,
     seed: int,
 ) -> Tree:
     """Grow a tree from numbers y, (n,) or (n, outputs), or from codes of `n_classes` classes.
 
-    `columns` says which columns of X hold categories. The limits are those of `grow_tree`.
+    `columns` says which columns of X hold categories. The limits are those of `grow_tree`, but for
+    monotone constraints: a forest keeps them in its leaves only, a single tree in all its nodes.
     """
     n, d = X.shape
     targets = np.ascontiguousarray(y, dtype=np.float64).reshape(n, -1)
@@ -54,7 +54,7 @@ def grow_forest_tree(
             columns=ready,
             y=targets,
             weight=weights,
-            monotone=np.asarray([] if monotone is None else monotone, dtype=np.int8),
+            monotone=np.empty(0, dtype=np.int8),
             n_classes=max(n_classes, default=0),
             criterion=criterion,
             draws=0,
