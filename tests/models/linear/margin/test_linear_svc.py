@@ -530,3 +530,15 @@ def test_margin_losses_of_the_library_have_the_same_objective():
 def test_losses_that_do_not_fit_are_refused(options, message):
     with pytest.raises(th.errors.ParameterError, match=message):
         th.LinearSVC(**options).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(("n", "solver"), [(60, "dual"), (700, "augmented")])
+def test_few_rows_of_many_columns_are_visited_one_by_one(n, solver):
+    """Otherwise each step of 60 rows would solve a system of 101 columns."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n, 100))
+    y = X[:, 0] + random.standard_normal(n) > 0
+    model = th.LinearSVC(loss="hinge", C=0.1).fit(X, y)
+    assert solver in model.solution_.solver
+    exact = th.LinearSVC(loss="hinge", C=0.1, tol=1e-10, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(model.solution_.value, exact.solution_.value, rtol=1e-4)

@@ -29,6 +29,7 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss
+from thetahat.mathematics.optimizers.dual.augmented_lagrangian import AugmentedLagrangian
 from thetahat.mathematics.optimizers.dual.class_dual_descent import ClassDualDescent
 from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import (
     DualCoordinateDescent,
@@ -45,6 +46,10 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import weight_sums
 
+SMALL_SYSTEM = 50
+"""Parameters up to which a step of the augmented Lagrangian method takes hardly any time."""
+FEW_ROWS = 5
+"""Rows per parameter up to which sweeps over the rows take less time than its larger systems."""
 SWEEPS = 10
 """Passes over the rows in the first step of coordinate descent."""
 
@@ -138,6 +143,8 @@ class CostAndBias:
             if self.dual is True or (self.dual == "auto" and wide):
                 method = DualCoordinateDescent()
                 reason = "dual=True" if self.dual is True else "too many columns for Newton"
+        if isinstance(method, AugmentedLagrangian) and _has_few_rows(risk):
+            method, reason = DualCoordinateDescent(), "few rows: coordinate descent on the dual"
         seed = 0 if self.random_state is None else _seed(self.random_state)
         if isinstance(method, DualCoordinateDescent):
             steps = steps_for_sweeps(SWEEPS, self.max_iter)
@@ -199,3 +206,12 @@ def support_rows(multipliers: Array, source: Source) -> Array:
 
 def _seed(random_state: Any) -> int:
     return int(generator(random_state).integers(2**31))
+
+
+def _has_few_rows(risk: EmpiricalRisk) -> bool:
+    """Whether the dual has few variables, and the rows, which it visits one by one, are in memory.
+
+    Both solvers converge to the same tolerance, so rows may be counted without their weights.
+    """
+    size, rows = risk.predictor.n_parameters, risk.source
+    return isinstance(rows, InMemory) and SMALL_SYSTEM < size and rows.n_rows <= FEW_ROWS * size
