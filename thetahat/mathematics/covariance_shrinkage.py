@@ -39,7 +39,7 @@ def ledoit_wolf_intensity(covariance: Array, fourth: float, weight: float) -> fl
     if not level > 0:
         return 0.0
     scaled = covariance / level
-    size = float(np.vdot(scaled, scaled))
+    size = _squares(scaled)
     spread = _distance_from_identity(scaled)
     error = (fourth / level / level / weight - size) / weight
     if error <= 0:
@@ -60,7 +60,7 @@ def oas_intensity(covariance: Array, weight: float) -> float:
     if not level > 0:
         return 1.0
     scaled = covariance / level
-    mean_square = float(np.vdot(scaled, scaled)) / d**2
+    mean_square = _squares(scaled) / d**2
     below = (weight + 1.0) * _distance_from_identity(scaled) / d**2
     above = mean_square + 1.0
     return 1.0 if above >= below else above / below
@@ -69,4 +69,9 @@ def oas_intensity(covariance: Array, weight: float) -> float:
 def _distance_from_identity(scaled: Array) -> float:
     """‖A − I‖² (Frobenius), without the cancellation of ‖A‖² − d."""
     away = scaled - np.eye(scaled.shape[0])
-    return float(np.vdot(away, away))
+    return _squares(away)
+
+
+def _squares(A: Array) -> float:
+    """‖A‖² (Frobenius), with the same bits for any number of threads."""
+    return float(np.einsum("ij,ij->", A, A))

@@ -139,3 +139,38 @@ def test_cancellation_of_sparse_rows_is_reported():
     model = th.LinearRegression().fit(rows, y)
     np.testing.assert_allclose(model.coef_, [1.0, 2.0], rtol=1e-9)
     assert "κ" in model.solution_.reason
+
+
+@pytest.mark.parametrize("weight", [0.0, 1e-20])
+@pytest.mark.parametrize("stray", [1, 100, 700])
+def test_first_rows_that_hardly_count_cost_no_digits(stray, weight):
+    """The provisional centre is theirs, at 1e9, or near it."""
+    random = np.random.default_rng(5)
+    rows, weights = random.standard_normal((2000, 3)), np.ones(2000)
+    rows[:stray], weights[:stray] = 1e9, weight
+    found = moments(as_source(rows, None, weights))
+    if weight == 0.0:
+        expected = np.cov(rows[stray:].T, bias=True)
+        np.testing.assert_allclose(found.covariance(), expected, rtol=1e-10, atol=1e-12)
+    assert not found.lost_digits
+
+
+@pytest.mark.filterwarnings("ignore")  # the fit to all rows, with columns of two levels
+def test_folds_far_from_the_first_rows_cost_no_digits():
+    random = np.random.default_rng(6)
+    rows = random.standard_normal((1000, 5))
+    y = rows @ [1.0, 2.0, 3.0, 0.0, 0.0] + 0.1 * random.standard_normal(1000)
+    rows[:400] += 1e7
+    train, test = np.arange(400, 800), np.arange(800, 1000)
+    found = th.LassoCV(alphas=[0.01], cv=[(train, test)], tol=1e-10).fit(rows, y).mse_path_
+    model = th.Lasso(0.01, tol=1e-10).fit(rows[train], y[train])
+    assert found.item() == pytest.approx(np.mean((model.predict(rows[test]) - y[test]) ** 2))
+
+
+@pytest.mark.parametrize("kind", [th.EmpiricalCovariance, th.LedoitWolf, th.OAS])
+def test_covariances_without_the_rows_of_weight_zero(kind):
+    random = np.random.default_rng(7)
+    rows, weights = random.standard_normal((900, 4)), np.ones(900)
+    rows[:600], weights[:600] = -9999999.0, 0.0
+    found = kind().fit(rows, sample_weight=weights).covariance_
+    np.testing.assert_allclose(found, kind().fit(rows[600:]).covariance_, rtol=1e-9, atol=1e-12)

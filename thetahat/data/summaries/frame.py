@@ -49,6 +49,8 @@ def provisional_frame(source: Source) -> Frame:
     """A frame from the first rows; zero centre for sparse rows, which stay sparse."""
     rows = ENTRIES // max(1, source.n_features)
     first = source.head(min(max(rows, FEWEST_ROWS), MOST_ROWS))
+    if first.weight is not None and (used := to_host(first.weight) > 0).any():
+        first = first.take(np.flatnonzero(used))  # rows of weight 0 may hold anything
     first = Block(X=to_host(first.X), y=None if first.y is None else to_host(first.y))
     X, d = first.X, first.X.shape[1]
     if isinstance(X, np.ndarray):

@@ -31,6 +31,8 @@ from thetahat.foundation.types import Array
 
 SMALLEST_ROOT = float(np.sqrt(np.finfo(np.float64).tiny))
 LARGEST_ROOT = float(np.sqrt(np.finfo(np.float64).max)) / 2
+FAR = 1e4
+"""A loss of digits by centring from which the rows are read again."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,15 @@ class Moments:
             scatter=scatter,
             cancellation=max(self.cancellation, other.cancellation),
         )
+
+    @property
+    def lost_digits(self) -> bool:
+        """Whether a sum about the mean would have several more digits.
+
+        The provisional centre is far away if the first rows are unlike the others, or have no
+        weight.
+        """
+        return self.cancellation > FAR
 
     def in_units(self, unit: Array) -> Moments:
         """The same moments in other units."""
@@ -156,7 +167,14 @@ def moments(source: Source) -> Moments:
         if not found.is_finite:
             sizes = np.maximum(abs(extent.low), abs(extent.high))
             require_squares(np.where(sizes == sizes.max(), np.inf, 1.0), source.n_features)
+    if found.lost_digits and _can_be_centred(source):
+        found = _reduced(source, Frame(found.mean, found.unit))
     return found
+
+
+def _can_be_centred(source: Source) -> bool:
+    """Whether rows are dense; sparse ones stay as they are."""
+    return isinstance(to_host(source.head(1).X), np.ndarray)
 
 
 def _reduced(source: Source, frame: Frame) -> Moments:

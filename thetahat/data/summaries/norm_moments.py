@@ -89,8 +89,9 @@ def norm_moments(source: Source) -> NormMoments:
     unit = float(frame.unit[: source.n_features].max())
     with np.errstate(over="ignore", invalid="ignore"):
         found = source.reduce(summarise_norms, frame, unit)
-    if not (found.moments.is_finite and np.isfinite(found.fourth)):
-        whole = moments(source)  # finds new units, or says which value is too large
+    finite = found.moments.is_finite and np.isfinite(found.fourth)
+    if not finite or found.moments.lost_digits:
+        whole = moments(source)  # finds a new centre and units, or says which value is too large
         frame = Frame(whole.mean, whole.unit * np.exp2(np.ceil(_log_spread(whole))))
         found = source.reduce(summarise_norms, frame, float(frame.unit[: source.n_features].max()))
     return found

@@ -71,7 +71,7 @@ class FoldRows:
     def _moments(self, rows: Array) -> Moments:
         part = self.rows(rows)
         found = part.reduce(summarise_moments, self._frame)
-        return found if found.is_finite else moments(part)
+        return found if found.is_finite and not found.lost_digits else moments(part)
 
     @cached_property
     def _frame(self) -> Any:
