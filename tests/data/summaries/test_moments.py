@@ -174,3 +174,14 @@ def test_covariances_without_the_rows_of_weight_zero(kind):
     rows[:600], weights[:600] = -9999999.0, 0.0
     found = kind().fit(rows, sample_weight=weights).covariance_
     np.testing.assert_allclose(found, kind().fit(rows[600:]).covariance_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [th.EmpiricalCovariance, th.LedoitWolf, th.OAS])
+def test_covariances_of_sparse_rows_far_from_zero(kind):
+    """They are not centred, so that their sums are those about zero."""
+    random = np.random.default_rng(8)
+    rows = random.standard_normal((800, 3)) * (random.random((800, 3)) < 0.5)
+    rows[:, 0] += 1e5
+    dense, sparse = kind().fit(rows), kind().fit(sp.csr_array(rows))
+    np.testing.assert_allclose(sparse.location_, dense.location_, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(sparse.covariance_, dense.covariance_, rtol=1e-3, atol=1e-3)

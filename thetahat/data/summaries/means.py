@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat.data.source import Block, Source
+from thetahat.data.summaries.frame import as_columns
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 
@@ -45,11 +46,5 @@ def _summarise_means(block: Block) -> Means:
     weight = block.row_weights
     total = float(weight.sum())
     share = weight / total if total > 0 else weight
-    y = (
-        np.empty((block.n_rows, 0))
-        if block.y is None
-        else block.y
-        if block.y.ndim == 2
-        else block.y[:, None]
-    )
+    y = np.empty((block.n_rows, 0)) if block.y is None else as_columns(block.y)
     return Means(total, np.concatenate([product(block.X.T, share), product(y.T, share)]))

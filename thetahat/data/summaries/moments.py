@@ -167,12 +167,12 @@ def moments(source: Source) -> Moments:
         if not found.is_finite:
             sizes = np.maximum(abs(extent.low), abs(extent.high))
             require_squares(np.where(sizes == sizes.max(), np.inf, 1.0), source.n_features)
-    if found.lost_digits and _can_be_centred(source):
+    if found.lost_digits and can_be_centred(source):
         found = _reduced(source, Frame(found.mean, found.unit))
     return found
 
 
-def _can_be_centred(source: Source) -> bool:
+def can_be_centred(source: Source) -> bool:
     """Whether rows are dense; sparse ones stay as they are."""
     return isinstance(to_host(source.head(1).X), np.ndarray)
 

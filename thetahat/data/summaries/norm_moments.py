@@ -21,7 +21,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.frame import Frame, dense_rows, provisional_frame
-from thetahat.data.summaries.moments import Moments, moments, summarise_moments
+from thetahat.data.summaries.moments import Moments, can_be_centred, moments, summarise_moments
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 
@@ -90,9 +90,11 @@ def norm_moments(source: Source) -> NormMoments:
     with np.errstate(over="ignore", invalid="ignore"):
         found = source.reduce(summarise_norms, frame, unit)
     finite = found.moments.is_finite and np.isfinite(found.fourth)
-    if not finite or found.moments.lost_digits:
+    dense = can_be_centred(source)
+    if not finite or (dense and found.moments.lost_digits):
         whole = moments(source)  # finds a new centre and units, or says which value is too large
-        frame = Frame(whole.mean, whole.unit * np.exp2(np.ceil(_log_spread(whole))))
+        centre = whole.mean if dense else np.zeros_like(whole.mean)
+        frame = Frame(centre, whole.unit * np.exp2(np.ceil(_log_spread(whole))))
         found = source.reduce(summarise_norms, frame, float(frame.unit[: source.n_features].max()))
     return found
 
