@@ -170,3 +170,20 @@ def test_rows_of_different_lengths_are_named(X, words):
 def test_containers_that_are_no_arrays_are_named(X, words):
     with pytest.raises(TypeError, match=words):
         th.Ridge().fit(X, [0, 1])
+
+
+@pytest.mark.parametrize("role", ["X", "y", "sample_weight"])
+@pytest.mark.parametrize(
+    "name", ["Ridge", "LogisticRegression", "DecisionTreeClassifier", "GaussianNB"]
+)
+def test_masked_values_are_refused(name, role):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((30, 3))
+    given = {"X": X, "y": (X[:, 0] > 0).astype(int), "sample_weight": np.ones(30)}
+    plain = getattr(th, name)().fit(**given)
+    given[role] = np.ma.MaskedArray(given[role])
+    same = getattr(th, name)().fit(**given)  # a mask that hides nothing
+    np.testing.assert_array_equal(plain.predict(X), same.predict(X))
+    given[role][2] = np.ma.masked
+    with pytest.raises(th.errors.DataError, match=rf"{role} is masked at .* Drop the masked rows"):
+        getattr(th, name)().fit(**given)

@@ -81,3 +81,23 @@ def test_the_message_asks_for_a_finite_number():
         th.NMF(2, tol=np.inf).fit(np.eye(3))
     with pytest.raises(th.errors.ParameterError, match="array of numbers ≥ 0"):
         th.Ridge(alpha=[1.0, np.inf]).fit(np.eye(2), np.eye(2))
+
+
+NAMED = [
+    (name, parameter)
+    for name, model in laws.ESTIMATORS.items()
+    for parameter, value in model.get_params(deep=False).items()
+    if isinstance(value, str)
+]
+
+
+@pytest.mark.parametrize(("name", "parameter"), NAMED)
+@pytest.mark.filterwarnings("ignore")
+def test_an_array_in_the_place_of_a_name_is_no_error_of_numpy(name, parameter):
+    model = clone(laws.ESTIMATORS[name])
+    x, y = laws.suited(model, laws.X[:ROWS]), laws.targets(model)[:ROWS]
+    try:
+        model.set_params(**{parameter: np.array(["one", "two"])}).fit(x, y)
+    except (ValueError, TypeError) as failure:
+        assert "ambiguous" not in str(failure) and "unhashable" not in str(failure)
+        assert parameter in str(failure)

@@ -89,6 +89,7 @@ def as_array(values: Any, role: str, who: str) -> Array:
             f"{who}: {role} is a {type(values).__name__}, but it must be an array, a table or a "
             f"list. {_container_remedy(values, role)}"
         )
+    require_unmasked(values, role, who)
     try:
         return np.asarray(values)
     except ValueError as failure:
@@ -104,6 +105,20 @@ def as_array(values: Any, role: str, who: str) -> Array:
             f"{who}: all rows of {role} must have the same number of entries, but row 0 {first} "
             f"and row {other} {second}. Complete or drop the rows that differ."
         ) from None
+
+
+def require_unmasked(values: Any, role: str, who: str) -> None:
+    """Refuse masked entries, of which NumPy would return the values below the mask."""
+    is_subclass = isinstance(values, np.ndarray) and type(values) is not np.ndarray
+    if is_subclass and np.ma.is_masked(values):
+        first = tuple(int(part[0]) for part in np.nonzero(np.ma.getmaskarray(values)))
+        remedy = (
+            ", or use X.filled(numpy.nan) with a model that accepts NaN." if role == "X" else "."
+        )
+        raise DataError(
+            f"{who}: {role} is masked at {np.ma.count_masked(values)} of {values.size} places (the "
+            f"first: {first}), but every row needs its values. Drop the masked rows{remedy}"
+        )
 
 
 def _container_remedy(values: Any, role: str) -> str:

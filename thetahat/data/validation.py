@@ -16,6 +16,7 @@ from thetahat.data.arrays import (
     is_device_array,
     like,
     require_plain_tensor,
+    require_unmasked,
     to_host,
 )
 from thetahat.data.columns.schema import Schema
@@ -232,7 +233,8 @@ def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array
 
 
 def require_dense_target(y: Any, who: str) -> None:
-    """Refuse a sparse y, of which NumPy would make one object, and a y without columns."""
+    """Refuse a sparse y, of which NumPy would make one object, masked values, and no columns."""
+    require_unmasked(y, "y", who)
     if is_sparse(y):
         raise TypeError(
             f"{who}: y must be dense, but it is a sparse array of shape {y.shape}. Use y.toarray()."
@@ -331,10 +333,7 @@ def _as_csr(X: Any, who: str) -> Array:
 
 
 def require_indices(X: Any, who: str, name: str = "X") -> None:
-    """Refuse a sparse matrix whose indices point outside of it. Cost: O(entries).
-
-    Compiled loops, SciPy's too, follow the indices without looking.
-    """
+    """Refuse indices outside of a sparse matrix: compiled loops follow them. Cost: O(entries)."""
     if not _has_sound_indices(X):
         where = {"coo": "row or col", "lil": "rows"}.get(X.format, "indices or indptr")
         raise DataError(

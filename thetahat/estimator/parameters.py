@@ -169,9 +169,29 @@ non_negative_array = Range(
 )
 
 
+usual_ranges = {
+    "verbose": verbosity,
+    **dict.fromkeys(
+        (
+            "activation",
+            "code_activation",
+            "kernel",
+            "loss",
+            "method",
+            "metric",
+            "penalty",
+            "scoring",
+            "solver",
+        ),
+        Range(lambda value: not isinstance(value, np.ndarray), "a name or an object, not an array"),
+    ),
+}
+"""Rules for parameters of many models, which their own declarations may replace."""
+
+
 def check_ranges(estimator: Any) -> None:
     """Raise an error if a parameter is outside its declared range."""
-    usual = {"verbose": verbosity} if hasattr(estimator, "verbose") else {}
+    usual = {name: rule for name, rule in usual_ranges.items() if hasattr(estimator, name)}
     for name, rule in (usual | estimator._ranges).items():
         check_value(getattr(estimator, name), rule, name, type(estimator).__name__)
 

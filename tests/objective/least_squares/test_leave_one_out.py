@@ -36,8 +36,8 @@ def refitted(X, y, alpha, intercept):
 def test_residuals_equal_those_of_refits(intercept, alone):
     X, y = rows(alone)
     source = as_source(X, y)
-    about = moments(source) if intercept else moments(source).about_zero()
-    found = LeaveOneOut(RidgePath.of(about, PENALTIES), intercept).residuals(source)
+    path = RidgePath.of(source, moments(source), PENALTIES, intercept=intercept)
+    found = LeaveOneOut(path, intercept).residuals(source)
     for place, alpha in enumerate(PENALTIES):
         expected = refitted(X, y, alpha, intercept)
         np.testing.assert_allclose(found[:, 0, place], expected, rtol=1e-6, atol=1e-8)
@@ -46,6 +46,7 @@ def test_residuals_equal_those_of_refits(intercept, alone):
 def test_mean_squared_errors_are_those_of_the_residuals():
     X, y = rows()
     source = as_source(X, y)
-    left_out = LeaveOneOut(RidgePath.of(moments(source), PENALTIES), True)
+    path = RidgePath.of(source, moments(source), PENALTIES, intercept=True)
+    left_out = LeaveOneOut(path, True)
     expected = (left_out.residuals(source) ** 2).mean(axis=0)
     np.testing.assert_allclose(left_out.mean_squared_errors(source), expected, rtol=1e-6)

@@ -25,7 +25,7 @@ def problem(n, d, prior=FLAT):
     if n < d:
         path = RidgePath.of_few_rows(source, np.empty(0), intercept=False)
     else:
-        path = RidgePath.of(moments(source).about_zero(), np.empty(0))
+        path = RidgePath.of(source, moments(source), np.empty(0), intercept=False)
     return RidgeEvidence.of(path, source, prior), X, y
 
 

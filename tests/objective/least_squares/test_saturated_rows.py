@@ -15,7 +15,7 @@ def problem(strange):
     X[3, 1] = strange
     y = X[:, 0] + random.standard_normal(12)
     source = as_source(X, y)
-    path = RidgePath.of(moments(source).about_zero(), np.array([1e-12]))
+    path = RidgePath.of(source, moments(source), np.array([1e-12]), intercept=False)
     leverage = ((X / path.unit) @ path.vectors) ** 2 @ path.unpenalised()
     return X, y, source, SaturatedRows(path, False), leverage
 

@@ -47,6 +47,14 @@ def gram_spectrum(
     return np.where(alive, values, 0.0), vectors, np.where(alive[:, None], projected, 0.0)
 
 
+def triangle_spectrum(Rx: Array, Ry: Array) -> tuple[Array, Array, Array]:
+    """The same from the factors X = Q·Rx and Qᵀy = Ry of the rows, with errors of κε, not κ²ε."""
+    left, sizes, right = np.linalg.svd(Rx)
+    sizes = np.where(sizes > len(sizes) * EPSILON * sizes[0], sizes, 0.0)
+    projected = sizes[:, None] * (left.T @ Ry)
+    return sizes[::-1] ** 2, right[::-1].T, projected[::-1]
+
+
 def _by_jacobi(
     scaled: Array, product: Array, unit: Array, rounding: float
 ) -> tuple[Array, Array, Array]:

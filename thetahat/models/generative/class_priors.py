@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from thetahat.estimator.generative_classifier import SHARE_TOLERANCE, class_shares
-from thetahat.estimator.parameters import Range
+from thetahat.estimator.parameters import Range, finite_vector
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
 any_priors = Range(
-    lambda value: value is None or (not isinstance(value, str) and np.ndim(value) == 1),
+    lambda value: value is None or finite_vector.holds(value),
     "one number ≥ 0 per class, or None",
 )
 

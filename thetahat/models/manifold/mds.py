@@ -10,7 +10,15 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    boolean,
+    check_ranges,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
@@ -182,6 +190,7 @@ class MDS(Watched, DissimilarityEmbedding):
         self
             The fitted embedding.
         """
+        check_ranges(self)
         self._report_former_names()
         D = self._dissimilarities(X)
         if self._ordinal and self.loss == "squared_stress":

@@ -12,7 +12,15 @@ from sklearn.utils.metaestimators import available_if
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, more_than, one_of, whole
+from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
+    Range,
+    at_least,
+    check_ranges,
+    more_than,
+    one_of,
+    whole,
+)
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -171,6 +179,7 @@ class EmbeddingNetwork(PartlyLabelled, MLPClassifier):
         self : object
             The fitted estimator.
         """
+        check_ranges(self)
         self._check_combinations()
         source = self._open(X, None, sample_weight, supervised=False)
         assert isinstance(source, InMemory)

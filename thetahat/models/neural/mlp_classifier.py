@@ -14,6 +14,7 @@ from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import check_ranges
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -104,6 +105,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
         self : object
             The fitted estimator.
         """
+        check_ranges(self)
         self._check_combinations()
         y, sample_weight = on_host(X, y, sample_weight, type(self).__name__)
         before = getattr(self, "classes_", None) if self.warm_start else None

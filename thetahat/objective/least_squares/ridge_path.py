@@ -7,11 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
 from thetahat.data.summaries.means import means
 from thetahat.data.summaries.moments import Moments, require_squares
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.uneven_columns import WideRows, gram_spectrum
+from thetahat.mathematics.linalg.triangular_factor import triangular_factor
+from thetahat.mathematics.linalg.uneven_columns import (
+    SMALLEST_SHARE,
+    WideRows,
+    gram_spectrum,
+    triangle_spectrum,
+)
 
 
 @dataclass(frozen=True)
@@ -35,15 +42,25 @@ class RidgePath:
     """In the same unit, squared."""
 
     @classmethod
-    def of(cls, about: Moments, penalties: Array) -> RidgePath:
-        """The spectrum of the moments, for these penalties."""
-        d = about.n_features
+    def of(cls, source: Source, about: Moments, penalties: Array, *, intercept: bool) -> RidgePath:
+        """The spectrum of the moments, for these penalties.
+
+        If XᵀX is too ill-conditioned with the smallest penalty, the rows are read again and their
+        triangle is used instead.
+        """
         about.require_squares()  # penalties are in their units
+        about = about if intercept else about.about_zero()
+        d = about.n_features
         unit = float(about.unit[:d].max())
         factor = np.concatenate([about.unit[:d] / unit, about.unit[d:]])
         scatter = about.scatter * factor * factor[:, None]
         with one_blas_thread():
             values, vectors, projected = gram_spectrum(scatter[:d, :d], scatter[:d, d:])
+            weakest = float(penalties.min()) / unit**2 if penalties.size else 0.0
+            if _is_ill_conditioned(scatter[:d, :d], values, weakest):
+                R = triangular_factor(source, about, intercept=intercept).padded()[intercept:]
+                R = R[:d, intercept:] * factor
+                values, vectors, projected = triangle_spectrum(R[:, :d], R[:, d:])
         return cls(
             values=values,
             vectors=vectors,
@@ -116,3 +133,18 @@ class RidgePath:
         )
         coef = coef / self.unit
         return np.vstack([coef, self.y_mean - self.x_mean @ coef])
+
+
+def _is_ill_conditioned(gram: Array, values: Array, penalty: float) -> bool:
+    """Whether XᵀX + αI, with columns of unit length, has too few digits for its small eigenvalues.
+
+    Different units of the columns alone cost no digits, and they are often the reason for a large
+    ratio of the eigenvalues, so that the columns are rescaled only if this ratio is large.
+    """
+    if values[-1] == 0 or values[0] + penalty >= SMALLEST_SHARE * (values[-1] + penalty):
+        return False
+    system = gram + np.diag(np.full(len(gram), penalty))
+    length = np.sqrt(np.diagonal(system))
+    filled = length > 0
+    system = (system / length / length[:, None])[np.ix_(filled, filled)]
+    return bool(np.linalg.eigvalsh(system)[0] < SMALLEST_SHARE)

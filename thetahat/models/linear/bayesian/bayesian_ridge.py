@@ -179,7 +179,7 @@ class BayesianRidge(Credible, WatchedSolver, OneTargetRegressor):
             level = path.y_mean if self.fit_intercept else means(source).mean[d:]
             return path, float(path.total[0] / path.weight - (level[0] - path.y_mean[0]) ** 2)
         about = moments(source)
-        path = RidgePath.of(about if self.fit_intercept else about.about_zero(), NO_PENALTIES)
+        path = RidgePath.of(source, about, NO_PENALTIES, intercept=self.fit_intercept)
         return path, float(about.covariance()[d, d])
 
     def _start(self, variance: float) -> Array:

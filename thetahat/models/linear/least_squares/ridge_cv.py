@@ -166,8 +166,7 @@ class RidgeCV(RidgeSearch, LinearRegressor):
         if isinstance(source, InMemory) and source.n_rows < source.n_features:
             source.require_finite()
             return RidgePath.of_few_rows(source, alphas, intercept=self.fit_intercept)
-        about = moments(source)
-        return RidgePath.of(about if self.fit_intercept else about.about_zero(), alphas)
+        return RidgePath.of(source, moments(source), alphas, intercept=self.fit_intercept)
 
     def _scores(self, source: Source, path: RidgePath, for_folds: dict[str, Any]) -> Array:
         """The score of every penalty: one row per target, or a single row if folds are used."""
