@@ -96,3 +96,20 @@ def test_parts_that_numpy_would_repeat_are_refused(tmp_path, model, name, change
     th.save(wrong, tmp_path / "wrong.theta")
     with pytest.raises(th.errors.DataError, match=name):
         th.load(tmp_path / "wrong.theta")
+
+
+@pytest.mark.parametrize(
+    ("model", "attribute"),
+    [
+        (th.PCA(2), "mean_"),
+        (th.PCA(2), "components_"),
+        (th.KMeans(2, random_state=0), "cluster_centers_"),
+        (th.Ridge(), "coef_"),
+        (th.EmpiricalCovariance(), "location_"),
+    ],
+)
+def test_one_entry_for_several_columns_is_refused(model, attribute):
+    model = clone(model).fit(X, X[:, 0])
+    setattr(model, attribute, getattr(model, attribute)[..., :1])  # NumPy would repeat it
+    with pytest.raises(th.errors.DataError, match=f"{attribute} has 1 entries for 4 columns"):
+        pickle.loads(pickle.dumps(model))

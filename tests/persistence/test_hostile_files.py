@@ -333,7 +333,7 @@ def test_a_dictionary_of_another_width_is_refused(tmp_path):
     model = th.DictionaryLearning(2, tol=0.1).fit(X)
     model.components_ = model.components_[:, :2]
     th.save(model, tmp_path / "wrong.theta")
-    with pytest.raises(th.errors.DataError, match="components_ has shape"):
+    with pytest.raises(th.errors.DataError, match="components_ has 2 entries for 3 columns"):
         th.load(tmp_path / "wrong.theta")
 
 

@@ -20,6 +20,13 @@ PER_CLASS = (
     "_indices",
 )  # fmt: skip
 """Attributes with one entry for each class."""
+PER_COLUMN = (
+    "X_offset_", "X_scale_", "_centre", "_centres", "_class_means", "_x_mean", "_x_std", "center_",
+    "centroids_", "cluster_centers_", "coef_", "components_", "deviations_", "feature_count_",
+    "feature_log_prob_", "high_", "landmarks_", "location_", "low_", "prototypes_", "raw_location_",
+    "support_vectors_", "xbar_",
+)  # fmt: skip
+"""Attributes whose last axis has one entry for each column of X."""
 EQUAL_LENGTHS = (("weights_", "means_"), ("var_", "theta_"))
 """Attributes with one entry for each of the same components or classes."""
 MEMBERS = ("estimators_", "estimator_", "final_estimator_", "classifier_")
@@ -67,6 +74,13 @@ def require_fitting_lengths(model: Any) -> None:
             one, other = (len(state[name]) for name in names)
             rule = f"{names[0]} has length {one}, {names[1]} {other}"
             check_rule(model, one == other, rule)
+    columns = state.get("n_features_in_")
+    centred = ("mean_",) if "components_" in state else ()
+    for name in (*PER_COLUMN, *centred) if columns is not None else ():
+        value = state.get(name)
+        if _is_list(value):
+            found = value.shape[-1]
+            check_rule(model, found == columns, f"{name} has {found} entries for {columns} columns")
     coef, intercept = np.shape(state.get("coef_")), state.get("intercept_")
     if isinstance(intercept, np.ndarray) and _is_list(intercept) and len(coef) in (1, 2):
         outputs = coef[0] if len(coef) == 2 else 1
