@@ -27,6 +27,34 @@ void require_codes(Vector<const std::int64_t> code, std::size_t n, std::size_t c
         require(c[i] >= 0 && static_cast<std::size_t>(c[i]) < classes, "a code is out of range");
 }
 
+// visit(i, j, from, width) for pieces of at most `widest` columns of every row, rows in order
+// within the same columns. Rows that are not contiguous are copied in bands first: adding one
+// column after the other would wait for every sum.
+template <typename T, typename Visit>
+void each_piece(StridedMatrix<const T> x, std::size_t widest, Visit visit) {
+    constexpr std::size_t band = 32;
+    const std::size_t n = x.shape(0), d = x.shape(1);
+    const std::int64_t row = x.stride(0), column = x.stride(1);
+    std::vector<T> held(column == 1 ? 0 : band * std::min(d, widest));
+    for (std::size_t j = 0; j < d; j += widest) {
+        const std::size_t width = std::min(widest, d - j);
+        const T *corner = x.data() + static_cast<std::int64_t>(j) * column;
+        for (std::size_t start = 0; start < n; start += band) {
+            const std::size_t rows = std::min(band, n - start);
+            const T *from = corner + static_cast<std::int64_t>(start) * row;
+            for (std::size_t k = 0; k < width && column != 1; ++k)
+                for (std::size_t i = 0; i < rows; ++i)
+                    held[i * width + k] = from[static_cast<std::int64_t>(i) * row +
+                                               static_cast<std::int64_t>(k) * column];
+            for (std::size_t i = 0; i < rows; ++i)
+                visit(start + i, j,
+                      column == 1 ? from + static_cast<std::int64_t>(i) * row
+                                  : held.data() + i * width,
+                      width);
+        }
+    }
+}
+
 template <typename T>
 void class_moments(StridedMatrix<const T> x, Vector<const std::int64_t> code,
                    Vector<const double> weight, Vector<double> total, Matrix<double> mean,
@@ -68,21 +96,14 @@ void class_moments(StridedMatrix<const T> x, Vector<const std::int64_t> code,
             for (std::size_t j = 0; j < d; ++j)
                 origin[k * d + j] = entry(first[k], j);
 
-    // add(from, k, j0, j1, w) for the rows of positive weight: contiguous pieces of rows, or whole
-    // columns where those are contiguous.
     const auto sweep = [&](auto add) {
-        const std::size_t tile = column == 1 ? std::clamp<std::size_t>(8192 / classes, 16, 128) : 1;
-        for (std::size_t j0 = 0; j0 < d; j0 += tile) {
-            const std::size_t j1 = std::min(d, j0 + tile);
-            for (std::size_t i = 0; i < n; ++i) {
-                const double own = weighted ? w[i] : 1.0;
-                if (own == 0)
-                    continue;
-                const T *from = source + static_cast<std::int64_t>(i) * row +
-                                static_cast<std::int64_t>(j0) * column;
-                add(from, static_cast<std::size_t>(c[i]) * d + j0, j1 - j0, own);
-            }
-        }
+        const std::size_t widest = std::clamp<std::size_t>(8192 / classes, 16, 128);
+        each_piece<T>(x, widest,
+                      [&](std::size_t i, std::size_t j, const T *from, std::size_t width) {
+                          const double own = weighted ? w[i] : 1.0;
+                          if (own != 0)
+                              add(from, static_cast<std::size_t>(c[i]) * d + j, width, own);
+                      });
     };
     sweep([&](const T *from, std::size_t at, std::size_t width, double own) {
         double *__restrict to = m + at;
@@ -122,8 +143,6 @@ double class_sums(StridedMatrix<const T> x, Vector<const std::int64_t> code,
     require(weight.shape(0) == 0 || weight.shape(0) == n,
             "weight must be empty or have one entry per row of x");
     require_codes(code, n, sums.shape(0));
-    const std::int64_t row = x.stride(0), column = x.stride(1);
-    const T *source = x.data();
     const std::int64_t *c = code.data();
     const double *w = weight.data();
     const bool weighted = weight.shape(0) != 0;
@@ -132,19 +151,15 @@ double class_sums(StridedMatrix<const T> x, Vector<const std::int64_t> code,
 
     nb::gil_scoped_release unlocked;
     double lowest = std::numeric_limits<double>::infinity();
-    const std::size_t tile = column == 1 ? d : 1;
-    for (std::size_t j0 = 0; j0 < d; j0 += tile)
-        for (std::size_t i = 0; i < n; ++i) {
-            const T *from = source + static_cast<std::int64_t>(i) * row +
-                            static_cast<std::int64_t>(j0) * column;
-            double *__restrict to = out + static_cast<std::size_t>(c[i]) * d + j0;
-            const double own = weighted ? w[i] : 1.0;
-            for (std::size_t j = 0; j < tile; ++j) {
-                const double value = static_cast<double>(from[j]);
-                lowest = value < lowest ? value : lowest;
-                to[j] += own * read(value);
-            }
+    each_piece<T>(x, 128, [&](std::size_t i, std::size_t j, const T *from, std::size_t width) {
+        double *__restrict to = out + static_cast<std::size_t>(c[i]) * d + j;
+        const double own = weighted ? w[i] : 1.0;
+        for (std::size_t k = 0; k < width; ++k) {
+            const double value = static_cast<double>(from[k]);
+            lowest = value < lowest ? value : lowest;
+            to[k] += own * read(value);
         }
+    });
     return lowest;
 }
 

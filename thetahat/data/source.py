@@ -63,6 +63,11 @@ def row_weights(weight: Array | None, n_rows: int) -> Array:
     return np.ones(n_rows) if weight is None else weight
 
 
+def kernel_weights(weight: Array | None) -> Array:
+    """The weights as compiled loops take them: in double precision, empty if there are none."""
+    return np.empty(0) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+
+
 def weights_of(weight: Array | None, rows: Array) -> Array:
     """The weights of some rows; ones where all count alike."""
     return np.ones(len(rows)) if weight is None else weight[rows]

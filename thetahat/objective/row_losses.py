@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
-from thetahat.data.source import Block
+from thetahat.data.source import Block, kernel_weights
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.compiled import compiled
@@ -19,7 +19,6 @@ from thetahat.objective.predictor import LinearPredictor, Predictor
 
 FEW = 40
 """Entries of θ up to which one compiled pass is faster than weighted rows and BLAS."""
-NO_WEIGHTS = np.empty(0)
 ALL = np.empty(0, dtype=np.int64)
 """Stands for all entries of θ."""
 
@@ -77,7 +76,7 @@ def kernel_rows(X: Matrix) -> tuple[Any, ...]:
 
 def rows_of(block: Block) -> tuple[Array, Array, Array]:
     """X, y and the weights (empty if there are none) in the layout that the kernels read."""
-    weight = NO_WEIGHTS if block.weight is None else _double(block.weight)
+    weight = kernel_weights(block.weight)
     return block.X, _double(block.targets), weight
 
 

@@ -96,11 +96,14 @@ def _hessian_at(
         curvature = _weighted(block, loss.curvature(block.targets, z))
         return Sums(_total_weight(block), (predictor.gram(X, curvature),))
     p, k = predictor.n_parameters // z.shape[1], z.shape[1]
-    hessian = np.zeros((p, k, p, k))
+    hessian, per_class = np.zeros((p, k, p, k)), loss.columns == "per class"
     for a, columns in enumerate(loss.curvature_columns(block.targets, z)):
         column = _weighted(block, columns)
-        for b in range(a, k) if loss.columns == "per class" else (a,):
+        for b in range(a + loss.shift_invariant, k) if per_class else (a,):
             hessian[:, a, :, b] = hessian[:, b, :, a] = predictor.gram(X, column[:, b])
+    if loss.shift_invariant:  # each row's Hessian times (1, …, 1) is zero
+        for a in range(k):
+            hessian[:, a, :, a] = -hessian[:, a].sum(axis=2)
     return Sums(_total_weight(block), (hessian.reshape(p * k, p * k),))
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source, row_weights
+from thetahat.data.source import Block, Source, kernel_weights, row_weights
 from thetahat.data.summaries.frame import Frame, dense_rows, provisional_frame
 from thetahat.data.summaries.moments import require_squares
 from thetahat.foundation.cached import cached_property
@@ -35,7 +35,6 @@ from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array, SparseMatrix
 
-_NONE = np.empty(0)
 FAR = 1e6
 """A centre is far from its class if centring divides a sum of squares by more than this."""
 
@@ -306,7 +305,7 @@ def _of_rows(
             codes, weight = codes[rows], weight if weight is None else weight[rows]
     n_classes, d = centre.shape
     known = np.nan_to_num(centre) if np.isnan(centre[:, 0]).any() else centre
-    root = _NONE if weight is None else np.sqrt(weight, dtype=np.float64)
+    root = np.sqrt(kernel_weights(weight))
     sums = np.zeros((n_classes, d))
     given = (block.X, rows, codes, known, 1.0 / unit, root)
     scatter: Any
@@ -367,7 +366,7 @@ def _of_sparse_rows(block: Block, centre: Array, unit: Array, kind: str) -> Clas
 
 def _sparse_square(X: Any, weight: Array | None, per_unit: Array) -> Array:
     square = np.zeros((X.shape[1], X.shape[1]))
-    _native.sparse_gram(X.data, X.indices, X.indptr, _NONE if weight is None else weight, square)
+    _native.sparse_gram(X.data, X.indices, X.indptr, kernel_weights(weight), square)
     square *= per_unit
     square *= per_unit[:, None]
     return square

@@ -22,10 +22,8 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.arrays import to_host
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Block, Source, kernel_weights
 from thetahat.foundation.types import Array
-
-_NO_WEIGHT = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def class_codes(block: Block) -> Array:
 
 
 def _weights(block: Block) -> Array:
-    return _NO_WEIGHT if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+    return kernel_weights(block.weight)
 
 
 def class_moments(source: Source, n_classes: int) -> ClassMoments:

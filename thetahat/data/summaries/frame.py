@@ -9,10 +9,9 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.arrays import is_device_array, like, to_host
 from thetahat.data.extremes import SMALLEST_COLUMN, require_visible_columns
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Block, Source, kernel_weights
 from thetahat.foundation.types import Array
 
-_NO_WEIGHT = np.empty(0)
 LARGEST_EXPONENT = 1022
 """Units are at most 2 to this power, so that they and their inverses are finite."""
 FEWEST_ROWS, MOST_ROWS, ENTRIES = 64, 512, 1 << 17
@@ -85,7 +84,7 @@ def packed_block(block: Block, frame: Frame, *, ones: bool = False) -> Array:
     y = None if block.y is None else as_columns(block.y)
     width = d + (0 if y is None else y.shape[1])
     packed = np.empty((block.n_rows, width + ones))
-    root = _NO_WEIGHT if block.weight is None else np.sqrt(block.weight, dtype=np.float64)
+    root = np.sqrt(kernel_weights(block.weight))
     dense = dense_rows(block)
     per_unit = 1.0 / frame.unit
     _native.pack_rows(dense, frame.centre[:d], per_unit[:d], root, packed, 0)

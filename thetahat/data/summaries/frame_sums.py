@@ -10,13 +10,12 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.arrays import is_device_array, to_host
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block
+from thetahat.data.source import Block, kernel_weights
 from thetahat.data.summaries.frame import Frame, as_columns, packed_block
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import WORTH_SHARING, n_threads
 from thetahat.foundation.types import Array, SparseMatrix
 
-_NO_WEIGHT = np.empty(0)
 PIECE_PRODUCTS = 4e10
 """Multiplications for one piece of rows in memory, which threads share. An interrupt waits for its
 end."""
@@ -64,7 +63,7 @@ def _dense_sums(block: Block, frame: Frame, span: int, threads: int) -> Sums:
     width = frame.unit.size
     y = np.empty((block.n_rows, 0)) if block.y is None else as_columns(block.y)
     y = y.astype(np.float64, copy=False)
-    root = _NO_WEIGHT if block.weight is None else np.sqrt(block.weight, dtype=np.float64)
+    root = np.sqrt(kernel_weights(block.weight))
     second, first = np.empty((width, width)), np.empty(width)
     _native.block_products(
         block.X, y, frame.centre, 1.0 / frame.unit, root, second, first, span, threads
@@ -79,7 +78,7 @@ def _dense_sums(block: Block, frame: Frame, span: int, threads: int) -> Sums:
 def _sparse_sums(block: Block, frame: Frame) -> Sums:
     X: SparseMatrix = block.X
     d = X.shape[1]
-    weight = _NO_WEIGHT if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+    weight = kernel_weights(block.weight)
     y = np.empty((block.n_rows, 0)) if block.y is None else as_columns(block.y)
     y = (y - frame.centre[d:]) / frame.unit[d:]
     row_weight = weight if weight.size else np.ones(block.n_rows)

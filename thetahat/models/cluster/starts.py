@@ -10,7 +10,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block
+from thetahat.data.source import Block, kernel_weights
 from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
@@ -19,7 +19,6 @@ from thetahat.models.cluster.nearest import contiguous, row_squares, squares_bet
 from thetahat.models.cluster.sums import ClusterSums, cluster_sums
 
 STARTS = ("k-means++", "random", "random_centroids", "random_assignment")
-_NO_WEIGHT = np.empty(0)
 SURE = 1.0 - 1e-9
 """Makes squared distances lower bounds, in spite of rounding."""
 
@@ -185,7 +184,7 @@ def _potentials_of_block(
         squares = squares_between(block.X, candidates)
         least = np.minimum(squares, rows["nearest"][:, None])
         return _Total(block.row_weights @ least)
-    weight = _NO_WEIGHT if block.weight is None else block.weight.astype(float, copy=False)
+    weight = kernel_weights(block.weight)
     total = np.zeros(len(candidates))
     _native.potentials(
         contiguous(block.X), weight, rows["nearest"], rows["owner"], candidates, reach, total

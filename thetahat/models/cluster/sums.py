@@ -12,11 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat import _native
-from thetahat.data.source import Block
+from thetahat.data.source import Block, kernel_weights
 from thetahat.foundation.types import Array
 from thetahat.models.cluster.nearest import contiguous
-
-_NO_WEIGHT = np.empty(0)
 
 
 @dataclass
@@ -69,7 +67,7 @@ def cluster_sums(
     total: Array = np.zeros(k)
     count: Array = np.zeros(k, dtype=np.int64)
     if isinstance(block.X, np.ndarray):
-        weight = _NO_WEIGHT if block.weight is None else block.weight.astype(float, copy=False)
+        weight = kernel_weights(block.weight)
         loss = _native.cluster_sums(
             contiguous(block.X), weight, label, square, centres, sums, total, count
         )

@@ -16,7 +16,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Block, Source, kernel_weights
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.types import Array, Matrix
@@ -25,7 +25,7 @@ from thetahat.mathematics.optimizers.dual.augmented_lagrangian import Touch
 from thetahat.mathematics.optimizers.smooth.newton import SINGULAR, NewtonRun
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.predictor import LinearPredictor, in_double
-from thetahat.objective.row_losses import FEW, NO_WEIGHTS, in_rows, kernel_rows
+from thetahat.objective.row_losses import FEW, in_rows, kernel_rows
 from thetahat.objective.sums import Sums
 
 
@@ -115,7 +115,7 @@ class DualForm:
         """All rounds from θ until the duality gap is within the tolerance."""
         assert isinstance(self.source, InMemory)
         box, found, multipliers = self._box, np.array(theta, dtype=np.float64), self.start()
-        weight = NO_WEIGHTS if self.source.weight is None else self._weights
+        weight = kernel_weights(self.source.weight)
         result = _native.kink_newton(
             self.source.X, found, self.predictor.constant, self._targets,
             weight, np.ascontiguousarray(box.lower), np.ascontiguousarray(box.upper), box.kink,
@@ -151,7 +151,7 @@ def _touch_sums(
     """
     rows = slice(block.start, block.start + block.n_rows)
     z, m, sums = state["raw"], state["multipliers"], np.empty(4)
-    weight = NO_WEIGHTS if block.weight is None else np.ascontiguousarray(block.weight, float)
+    weight = kernel_weights(block.weight)
     given = y[rows], anchor[rows], weight, box.lower[rows], box.upper[rows]
     how = box.kink, box.curvature, reach
     if in_rows(block.X) and len(theta) <= FEW:

@@ -11,7 +11,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Block, Source, kernel_weights
 from thetahat.data.summaries.means import means
 from thetahat.foundation.threads import n_threads, one_blas_thread
 from thetahat.foundation.types import Array
@@ -26,7 +26,6 @@ from thetahat.objective.sums import Sums
 
 BY_PRODUCTS = {"lsqr": lsqr, "conjugate_gradient": conjugate_gradient}
 """Solvers that need products with X alone."""
-NONE = np.empty(0)
 WORTH_SHARING = 20_000
 """Stored entries times targets from which several threads share the work."""
 
@@ -132,7 +131,7 @@ def _compiled(
     X, k, d = source.sparse_X, y.shape[1], source.n_features
     most = 4 * min(X.shape) + 100 if max_steps is None else max_steps
     theta, report = np.zeros((k, d)), np.zeros((k, 3))
-    root = NONE if source.weight is None else np.sqrt(source.weight)
+    root = np.sqrt(kernel_weights(source.weight))
     threads = n_threads() if k * int(X.nnz) > WORTH_SHARING else 1
     try:
         _native.sparse_least_squares(

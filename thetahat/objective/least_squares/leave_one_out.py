@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat import _native
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Block, Source, kernel_weights
 from thetahat.data.summaries.frame import dense_rows
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
@@ -129,7 +129,7 @@ class _Plan:
     def sums(self, block: Block) -> LeaveOneOutErrors:
         """Σ w e² of the leave-one-out residuals of a block."""
         y, fitted, leverage, level = self.parts(block)
-        weight = np.empty(0) if block.weight is None else np.asarray(block.weight, dtype=float)
+        weight = kernel_weights(block.weight)
         total = float(weight.sum()) if weight.size else float(block.n_rows)
         squares = np.zeros((len(self.fits), self.leverage[1].shape[1]))
         rows, found = self.alone.residuals(block, level)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.source import kernel_weights
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
@@ -60,7 +61,7 @@ def _by_tree(
         "Use fewer rows.",
     )
     points = np.ascontiguousarray(distance.embedded(index.rows), dtype=np.float64)
-    weights = np.empty(0) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    weights = kernel_weights(weight)
     order = distance.order
     clusters = _native.DensityClusters(
         points, weights, 1.0 if order is None else float(order), order is None,

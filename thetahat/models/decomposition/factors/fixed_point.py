@@ -33,7 +33,6 @@ WORK_OF_CONTRAST = 30
 """One value of the contrast takes as long as so many multiplications."""
 FARTHEST, NODES = 12.0, 481
 """Range and number of the points of the quadrature for a Gaussian variable."""
-_NO_WEIGHT = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Contrast:
         weights = np.exp(-0.5 * nodes**2)
         weights /= weights.sum()
         values = nodes[:, None].copy()
-        slopes = self.apply(values, _NO_WEIGHT)
+        slopes = self.apply(values, np.empty(0))
         apart = nodes * values[:, 0] - slopes
         square = nodes**2 - 1.0
         apart = apart - 0.5 * (weights @ (apart * square)) * square

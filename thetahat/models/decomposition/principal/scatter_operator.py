@@ -10,7 +10,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Block, Source, kernel_weights
 from thetahat.data.summaries.means import means
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import parallel_for
@@ -80,7 +80,7 @@ def _summarise_product(block: Block, mean: Array, scale: Array | None, Q: Array)
         back = product(rows.T, _weighted(block, image))
     else:
         X, per_unit = block.X, np.ascontiguousarray(per_unit)
-        weight = np.empty(0) if block.weight is None else np.asarray(block.weight, dtype=float)
+        weight = kernel_weights(block.weight)
         back, total = np.empty(per_unit.shape), np.empty(per_unit.shape[1])
         _native.sparse_normal_product(
             X.data, X.indices, X.indptr, weight, per_unit, mean @ per_unit, back, total

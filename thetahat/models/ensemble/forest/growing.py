@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.source import kernel_weights
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.types import Array
@@ -49,7 +50,7 @@ class RowDraws:
         """Number of times each row is drawn (uint32)."""
         counts = np.ones(self.n_rows, dtype=np.uint32)
         if self.draws:
-            weight = np.empty(0) if self.weight is None else self.weight
+            weight = kernel_weights(self.weight)
             _native.drawn_counts(seed, self.draws, weight, counts, self.replacement)
         return counts
 
@@ -183,7 +184,7 @@ class _OnColumns:
         )
         self._rows: dict[str, Any] = {
             "y": plan.y,
-            "weight": np.empty(0) if plan.weight is None else plan.weight,
+            "weight": kernel_weights(plan.weight),
         }
         self._settings: dict[str, Any] = {
             "monotone": np.asarray([] if plan.monotone is None else plan.monotone, dtype=np.int8),

@@ -28,6 +28,7 @@ from thetahat.data.distributed.pieces import dask
 from thetahat.data.distributed.streamed_partitions import partitions_of
 from thetahat.data.in_memory import InMemory
 from thetahat.data.row_pieces import StreamedRows
+from thetahat.data.source import kernel_weights
 from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.codes import BinTable, bin_table
 from thetahat.models.tree.growth.columns import TreeColumns
@@ -107,7 +108,7 @@ def _grown(codes: Array, targets: tuple[Array, Array | None], work: bytes, seeds
     return _native.grow_forest(
         columns=table.forest_columns(codes, random),
         y=y.astype(np.float64),
-        weight=np.empty(0) if weight is None else weight,
+        weight=kernel_weights(weight),
         seeds=seeds,
         threads=1,
         **settings,

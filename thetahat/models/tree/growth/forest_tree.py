@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.source import kernel_weights
 from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.growth.codes import column_codes, columns_for_random_splits
@@ -44,7 +45,7 @@ def grow_forest_tree(
     """
     n, d = X.shape
     targets = np.ascontiguousarray(y, dtype=np.float64).reshape(n, -1)
-    weights = np.empty(0) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    weights = kernel_weights(weight)
     start = GrownForest.empty(criterion, targets.shape[1], n_classes or (1,) * targets.shape[1], d)
     seeds = np.array([seed], dtype=np.uint64)
     prepared = columns_for_random_splits if random_thresholds else column_codes

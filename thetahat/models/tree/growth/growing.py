@@ -10,6 +10,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import entries_by_column
+from thetahat.data.source import kernel_weights
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.memory import require_memory, shortage_explained
 from thetahat.foundation.threads import n_threads
@@ -99,7 +100,7 @@ def grow_tree(
         parts = _native.grow_statistic_tree(
             columns,
             targets,
-            np.empty(0) if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
+            kernel_weights(weight),
             criterion=criterion,
             n_classes=max(n_classes, default=0),
             max_depth=UNBOUNDED if max_depth is None else min(int(max_depth), UNBOUNDED),
