@@ -50,3 +50,17 @@ def test_mean_squared_errors_are_those_of_the_residuals():
     left_out = LeaveOneOut(path, True)
     expected = (left_out.residuals(source) ** 2).mean(axis=0)
     np.testing.assert_allclose(left_out.mean_squared_errors(source), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("weak", [0.0, 1e-14, 1e-6])
+def test_a_weak_penalty_costs_the_others_no_digits(weak):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((30, 3))
+    X = np.column_stack([X, X[:, 2] + 1e-8 * random.standard_normal(30)])
+    source = as_source(X, X[:, 0] + random.standard_normal(30))
+    strong = np.array([1.0, 10.0, 100.0])
+    errors = []
+    for penalties in (strong, np.append(weak, strong)):
+        path = RidgePath.of(source, moments(source), penalties, intercept=True)
+        errors.append(LeaveOneOut(path, True).mean_squared_errors(source)[:, -3:])
+    np.testing.assert_allclose(*errors, rtol=1e-9)

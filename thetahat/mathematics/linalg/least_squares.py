@@ -236,7 +236,8 @@ def svd(source: Source, about: Moments, *, intercept: bool, ridge: float = 0.0) 
         tolerance = max(about.n_rows, d) * EPSILON
         if ridge > 0:
             U, s, Vt = np.linalg.svd(triangle.Rx * triangle.scale)
-            filtered = np.where(s > 0, s / (s**2 + ridge), 0.0)
+            # A singular value at rounding level, divided by a tiny penalty, is all noise.
+            filtered = np.where(s > tolerance * s[0], s / (s**2 + ridge), 0.0)
             coef = Vt.T @ (filtered[:, None] * (U.T @ triangle.Ry)) * about.unit[d:]
             rank = int((s > tolerance * s[0]).sum())
             fit = triangle.fit(coef, "svd", rank, _ratio(s, rank))

@@ -45,6 +45,7 @@ ON_DEVICE = ("cholesky", "pseudo_inverse", "qr", "svd")
 """Solvers whose passes over the rows also run on devices."""
 GRAM_IS_ENOUGH = 1e3
 REFINED_GRAM_IS_ENOUGH = 1e6
+AUGMENTED_IS_ENOUGH = 1e4
 WIDEST_RANK = 500
 """Columns up to which the rank is found beside a solver that does not need the d × d matrix."""
 WIDEST_GRAM = 6000
@@ -195,11 +196,13 @@ def _by_condition(
         return fit, choice.reason
     if ridge > 0:
         found = direct.qr(source, about, intercept=intercept, ridge=ridge)
-        if found is not None:
+        # The error of QR grows like κ² where the rows are not on the plane; that of the filtered
+        # singular values does not, but theirs are a share of the largest column.
+        if found is not None and found.condition <= AUGMENTED_IS_ENOUGH:
             return found, f"κ = {kappa:.1e} with the penalty: QR of the augmented rows"
         return (
             direct.svd(source, about, intercept=intercept, ridge=ridge),
-            "singular even with the penalty: singular values",
+            "almost singular even with the penalty: singular values",
         )
     if fit is not None and kappa <= REFINED_GRAM_IS_ENOUGH:
         fit = refined(source, about, fit, intercept=intercept)

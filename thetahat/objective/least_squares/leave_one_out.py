@@ -84,8 +84,9 @@ class LeaveOneOut:
         """Choose single or double precision and factor both families of functions of α."""
         path, dtype = self.path, np.float32 if single else np.float64
         filters, tolerance = path.filters(), 1e-7 if single else 1e-15
-        factors = [_low_rank(c[:, None] * filters, tolerance) for c in path.projected.T]
-        leverage = _low_rank(filters, 1e-6 if single else tolerance)
+        size = np.sqrt(path.values)
+        factors = [_low_rank(c[:, None] * filters, size, tolerance) for c in path.projected.T]
+        leverage = _low_rank(filters, path.values, 1e-6 if single else tolerance)
         return _Plan(
             x_mean=path.x_mean,
             y_mean=path.y_mean,
@@ -175,9 +176,20 @@ class _Plan:
         return zip(np.split(fitted, ends, axis=1), self.fits, strict=True)
 
 
-def _low_rank(matrix: Array, tolerance: float) -> tuple[Array, Array]:
-    """Two thin factors whose product equals the matrix within a relative tolerance."""
+def _low_rank(matrix: Array, size: Array, tolerance: float) -> tuple[Array, Array]:
+    """Two thin factors whose product equals the matrix, for rows that are multiplied by numbers.
+
+    Row j is multiplied by numbers of about the given size: √λⱼ for fits, λⱼ for leverages. So each
+    product is at most of the size of y, or of 1, and the errors of all penalties are a share of
+    that; without the sizes, 1/(λ + α) of a tiny α would leave no digit to the others.
+    """
     with one_blas_thread():
-        U, s, Vt = np.linalg.svd(matrix, full_matrices=False)
+        U, s, Vt = np.linalg.svd(size[:, None] * matrix, full_matrices=False)
     rank = max(1, int((s > tolerance * s[0]).sum()))
-    return U[:, :rank] * s[:rank], np.ascontiguousarray(Vt[:rank])
+    left = np.divide(
+        U[:, :rank] * s[:rank],
+        size[:, None],
+        where=size[:, None] > 0,
+        out=np.zeros((len(size), rank)),
+    )
+    return left, np.ascontiguousarray(Vt[:rank])

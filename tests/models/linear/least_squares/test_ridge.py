@@ -313,8 +313,11 @@ def test_ridge_cv_sparse_and_refusals():
         th.RidgeCV([]).fit(X, Y)
     with pytest.raises(th.errors.ParameterError, match="alphas"):
         th.RidgeCV([-1.0]).fit(X, Y)
-    with pytest.raises(th.errors.ParameterError, match="leave-one-out"):
-        th.RidgeCV(cv=3, store_cv_results=True).fit(X, Y)
+    for name in ("store_cv_results", "alpha_per_target"):
+        with pytest.raises(
+            th.errors.ParameterError, match=f"^RidgeCV: {name}=True is only.*leave-one-out.*cv=3"
+        ):
+            th.RidgeCV(cv=3, **{name: True}).fit(X, Y)
 
 
 def leave_one_out_score(X, y, alpha, intercept, weight=None):
@@ -396,3 +399,15 @@ def test_scorers_that_are_functions_see_targets_and_predictions_of_one_shape(n_t
     usual = th.RidgeCV(alphas, scoring="neg_mean_squared_error").fit(rows, y)
     assert model.alpha_ == usual.alpha_
     assert model.best_score_ == pytest.approx(usual.best_score_)
+
+
+@pytest.mark.parametrize("alpha", [1e-14, 1e-10, 1e-6, 1e-3])
+def test_dependent_columns_with_a_tiny_penalty(alpha):
+    random = np.random.default_rng(0)
+    group = random.integers(0, 3, 90)
+    y = group + random.standard_normal(90)
+    model = th.Ridge(alpha=alpha).fit(np.eye(3)[group], y)
+    assert abs(model.coef_.sum()) < 1e-9  # as the intercept is free
+    X = random.standard_normal((90, 2))
+    model = th.Ridge(alpha=alpha).fit(np.column_stack([X, X[:, 0]]), y)
+    assert model.coef_[0] == pytest.approx(model.coef_[2], abs=1e-9)
