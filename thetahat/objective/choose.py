@@ -66,6 +66,7 @@ from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.l0 import L0
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.forms.direct_form import ridge_terms
+from thetahat.objective.forms.output_metric import has_output_metric
 from thetahat.objective.least_squares.subsets import MOST_PARAMETERS
 from thetahat.objective.predictor import (
     LinearInParameters,
@@ -248,7 +249,7 @@ def _by_class_duals(risk: Any) -> tuple[Method, str] | None:
 def _by_outputs(risk: Any) -> tuple[Method, str] | None:
     """Gradients scaled by the columns' products for many parameters of several outputs."""
     loss = risk.loss
-    if not (isinstance(loss, Curved) and loss.shift_invariant and hasattr(risk, "metric")):
+    if not (isinstance(loss, Curved) and loss.shift_invariant) or has_output_metric(risk):
         return None
     if risk.predictor.n_parameters < MANY_PARAMETERS:
         return None

@@ -39,6 +39,7 @@ from thetahat.objective import requirements as need
 from thetahat.objective.capabilities import requires
 from thetahat.objective.choose import method_for
 from thetahat.objective.forms.class_dual_form import ClassDualRows
+from thetahat.objective.forms.column_metric import has_metric, metric_of
 from thetahat.objective.forms.compiled_cg import cg_is_compiled, compiled_newton_cg
 from thetahat.objective.forms.compiled_epoch import compiled_epoch, epoch_is_compiled
 from thetahat.objective.forms.compiled_l1 import compiled_l1_newton, l1_newton_is_compiled
@@ -47,7 +48,6 @@ from thetahat.objective.forms.curvature_sketch import sketch_of
 from thetahat.objective.forms.direct_form import direct_solution, is_direct
 from thetahat.objective.forms.dual_form import DualForm, DualRows
 from thetahat.objective.forms.flat_direction import flat_direction
-from thetahat.objective.forms.output_metric import has_output_metric, output_metric
 from thetahat.objective.forms.piecewise_linear_form import best_level, piecewise_linear_form
 from thetahat.objective.forms.separable_quadratic_form import separable_quadratic_form
 from thetahat.objective.forms.term_block import TermBlock
@@ -133,10 +133,10 @@ class EmpiricalRisk:
         """All steps of Newton's method from θ, compiled."""
         return compiled_newton(self, theta, tolerance, max_steps)
 
-    @requires(has_output_metric)
-    def metric(self) -> Array:
-        """M with M·Mᵀ about the inverse of ∇²F for each of several outputs."""
-        return output_metric(self)
+    @requires(has_metric)
+    def metric(self) -> Array | None:
+        """M with M·Mᵀ about the inverse of ∇²F, or its diagonal; None if it is about I."""
+        return metric_of(self)
 
     @requires(need.curved_risk, need.smooth_penalty)
     def hessian_product(self, theta: Array, direction: Array) -> Array:

@@ -29,6 +29,8 @@ from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton
 from thetahat.mathematics.optimizers.smooth.irls import IRLS
+from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
+from thetahat.objective.forms.column_metric import column_units
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import quiet
 
@@ -53,6 +55,8 @@ def tolerance_for(risk: Any, method: Method, tolerance: float) -> float:
     if not isinstance(risk.predictor, LinearPredictor):
         return tolerance  # for other predictors the columns do not determine the size of gradients
     column, slope, steepest = _sizes(risk)
+    if isinstance(method, LBFGS) and column_units(risk) is not None:
+        column = 1.0  # its gradients are in units of the columns
     rounding = SUM_ROUNDING * column * steepest
     if not math.isfinite(rounding) or not column > 0:
         return tolerance

@@ -10,9 +10,10 @@ import numpy as np
 
 from thetahat.data.column_targets import one_column
 from thetahat.data.columns.quantities import Quantities, read_quantities
+from thetahat.data.columns.sparse_indices import require_indices
 from thetahat.data.columns.tables import is_table
 from thetahat.data.columns.variables import Variable, is_missing, variables
-from thetahat.data.validation import is_sparse, require_indices
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory

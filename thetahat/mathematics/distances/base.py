@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thetahat.data.validation import as_features, is_sparse, require_indices
+from thetahat.data.columns.sparse_indices import require_indices
+from thetahat.data.validation import as_features, is_sparse
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array, Matrix

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thetahat.data.validation import is_sparse, require_indices
+from thetahat.data.columns.sparse_indices import require_indices
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Termwise, require_dense
 

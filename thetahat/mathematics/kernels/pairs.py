@@ -8,7 +8,8 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat import _native
-from thetahat.data.validation import is_sparse, require_indices
+from thetahat.data.columns.sparse_indices import require_indices
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
 

@@ -8,6 +8,11 @@ f(x) = Σ αᵢ k(x, xᵢ) is
 the residuals are yᵢ − f(xᵢ) − b = τ·αᵢ/wᵢ. With G = (SKS + τI)⁻¹, the leverage of row i is
 hᵢ = 1 − τGᵢᵢ (without an intercept). The fit without row i has the residual aᵢ/(√wᵢ·Gᵢᵢ) there, so
 that nothing is fitted again. One eigendecomposition of SKS serves all τ.
+
+For a very small τ and a singular K (a linear kernel, repeated rows), the part of y outside of the
+range of K would have the coefficients y/τ. They cancel in every prediction, because Kv = 0 means
+that the function Σ vᵢ k(·, xᵢ) is 0, but only up to rounding, which they magnify. There the
+eigenvectors whose eigenvalues are at the level of rounding are left out, as for τ = 0.
 """
 
 from __future__ import annotations
@@ -28,6 +33,16 @@ from thetahat.mathematics.linalg.tiled_cholesky import (
     refined_solve,
 )
 
+NEARLY_SINGULAR = 1e-10
+"""Reciprocal condition number of K + τI below which K's directions without variance are left out:
+a Cholesky factor would keep fewer than about six digits of the predictions."""
+SMALL_PIVOT = 1e-5
+"""Share of the diagonal below which a pivot makes the condition number worth an estimate. The least
+eigenvalue is rarely smaller than the least pivot by more than a factor of n."""
+
+POWER_STEPS = 5
+"""Products with A after which its norm is known to within a small factor."""
+
 
 def ridge_coefficients(
     K: Array, y: Array, tau: float, weight: Array | None = None, *, intercept: bool = False
@@ -36,6 +51,7 @@ def ridge_coefficients(
 
     K is overwritten. All weights must be positive. Cost: O(n³/3) time. A matrix of many rows that
     is far from singular is factored in single precision, which takes memory for half a matrix more.
+    One that is close to singular is decomposed into eigenvectors, for two matrices more.
     """
     root = None if weight is None else np.sqrt(weight)
     if root is not None:
@@ -44,6 +60,8 @@ def ridge_coefficients(
         y = y * root[:, None]
     diagonal = np.einsum("ii->i", K)
     size = float(diagonal.max(initial=0.0))
+    # The trace bounds the largest eigenvalue, so that ordinary penalties need no further test.
+    is_small = tau <= NEARLY_SINGULAR * float(diagonal.sum())
     diagonal += tau
     ones = np.ones(len(y)) if root is None else root
     right = np.column_stack([y, ones]) if intercept else y
@@ -52,8 +70,16 @@ def ridge_coefficients(
         if not cholesky_in_place(K):
             return None
         # Pivots at the level of rounding make the solution meaningless.
-        if float(diagonal.min()) ** 2 <= 10 * len(K) * float(np.finfo(K.dtype).eps) * size:
+        pivot = float(diagonal.min()) ** 2
+        if pivot <= 10 * len(K) * float(np.finfo(K.dtype).eps) * size:
             return None
+        suspect = is_small and pivot < SMALL_PIVOT * size
+        if suspect and _reciprocal_condition(K) < NEARLY_SINGULAR:
+            L = np.tril(K)
+            np.dot(L, L.T, out=K)
+            diagonal -= tau
+            solved, b = _by_eigenvectors(K, y, tau, ones if intercept else None)
+            return (solved if root is None else solved * root[:, None]), b
         solved = cholesky_solve(K, right)
     b = np.zeros(y.shape[1])
     if intercept:
@@ -61,6 +87,66 @@ def ridge_coefficients(
         b = (ones[:, None] * solved).sum(axis=0) / (ones * per_unit).sum()
         solved = solved - per_unit[:, None] * b
     return (solved if root is None else solved * root[:, None]), b
+
+
+def _reciprocal_condition(L: Array) -> float:
+    """An estimate of 1/(‖A‖₂‖A⁻¹‖₁) for A = LLᵀ. Cost: O(n²).
+
+    Only the lower triangle of L is read; its transpose has the memory order of LAPACK.
+    """
+    linalg, upper = scipy_linalg(), L.T
+    with one_blas_thread():
+        along, norm = np.ones(len(L)), 1.0
+        for _ in range(POWER_STEPS):
+            along = linalg.blas.dtrmv(upper, linalg.blas.dtrmv(upper, along / norm), trans=1)
+            norm = float(np.linalg.norm(along))
+        return float(linalg.lapack.dpocon(upper, norm, uplo="U")[0])
+
+
+def _by_eigenvectors(K: Array, y: Array, tau: float, ones: Array | None) -> tuple[Array, Array]:
+    """a and b, without the directions in which K has no variance; K is overwritten.
+
+    The intercept's condition √wᵀa = 0 makes it a problem in the complement of u = √w/‖√w‖: with
+    P = I − uuᵀ, (PKP + τI)a = Py and b = uᵀ(y − Ka)/‖√w‖. If PKPv = 0 there, then Kv = 0 as well,
+    so that what is left out does not change predictions.
+    """
+    if ones is None:
+        return _spectral_solution(*_spectrum(K), y, tau), np.zeros(y.shape[1])
+    length = float(np.linalg.norm(ones))
+    u = (ones / length)[:, None]
+    with one_blas_thread():
+        along = np.dot(K, u)
+        K -= u * along.T
+        K -= (along - u * np.dot(u.T, along)) * u.T  # now PKP
+        level = float(np.dot(u.T, along)[0, 0])
+        solved = _spectral_solution(*_spectrum(K), y - u * np.dot(u.T, y), tau, level)
+        b = (np.dot(u.T, y) - np.dot(along.T, solved))[0] / length
+    return solved, b
+
+
+def _spectrum(K: Array) -> tuple[Array, Array]:
+    """Eigenvalues in rising order and eigenvectors of K, which is overwritten."""
+    with one_blas_thread():
+        values, vectors = scipy_linalg().eigh(K, overwrite_a=True, check_finite=False, driver="evd")
+    return values, vectors
+
+
+def _spectral_solution(
+    values: Array, vectors: Array, y: Array, tau: float, level: float = 0.0
+) -> Array:
+    """Σ v·(vᵀy)/(λ + τ) over the eigenvectors v with λ above rounding.
+
+    `level` is the variance of a direction that was removed; rounding is relative to it as well.
+    """
+    seen = values > max(_rounding(values) + len(values) * EPSILON * level, 0.0)
+    axes = vectors[:, seen]
+    with one_blas_thread():
+        return np.dot(axes, np.dot(axes.T, y) / (values[seen, None] + tau))
+
+
+def _rounding(values: Array) -> float:
+    """The level at which computed eigenvalues, in rising order, are rounding errors."""
+    return len(values) * EPSILON * float(values[-1])
 
 
 @dataclass(frozen=True)
@@ -83,10 +169,7 @@ class KernelRidgePath:
         root = np.sqrt(row_weights(weight, len(y)))
         K *= root
         K *= root[:, None]
-        with one_blas_thread():
-            values, vectors = scipy_linalg().eigh(
-                K, overwrite_a=True, check_finite=False, driver="evd"
-            )
+        values, vectors = _spectrum(K)
         rounding = 10 * len(values) * EPSILON * float(values[-1])
         if values[0] < -max(rounding, 0.0):
             raise DataError(
@@ -101,22 +184,31 @@ class KernelRidgePath:
             return self.vectors.T @ (self.y * self.root[:, None])
 
     def coefficients(self, tau: float) -> Array:
-        """α = S(SKS + τI)⁻¹Sy, of shape (n, k)."""
-        with one_blas_thread():
-            found = self.vectors @ (self._rotated / self._shifted(tau)[:, None])
-        return found * self.root[:, None]
+        """α = S(SKS + τI)⁻¹Sy, of shape (n, k).
+
+        For a τ that is very small for K, directions without variance are left out.
+        """
+        shifted = self.values + tau
+        if tau < NEARLY_SINGULAR * float(shifted[-1]):
+            shifted = np.where(self.values > _rounding(self.values), shifted, np.inf)
+        return self._by_weights(shifted)
 
     def left_out_residuals(self, tau: float) -> Array:
         """yᵢ − f₋ᵢ(xᵢ) of every row, of shape (n, k): the fit without the row predicts it.
 
         The row is left out with all its weight. τ must be positive.
         """
+        shifted = self._shifted(tau)
         with one_blas_thread():
-            inverse = self.vectors**2 @ (1.0 / self._shifted(tau))
-        return self.coefficients(tau) / (self.root**2 * inverse)[:, None]
+            inverse = self.vectors**2 @ (1.0 / shifted)
+        return self._by_weights(shifted) / (self.root**2 * inverse)[:, None]
+
+    def _by_weights(self, shifted: Array) -> Array:
+        with one_blas_thread():
+            found = self.vectors @ (self._rotated / shifted[:, None])
+        return found * self.root[:, None]
 
     def _shifted(self, tau: float) -> Array:
         """Λ + τ; without a penalty, directions without variance are left out."""
         shifted = self.values + tau
-        rounding = len(shifted) * EPSILON * float(shifted[-1])
-        return np.where(shifted > rounding, shifted, np.inf)
+        return np.where(shifted > _rounding(shifted), shifted, np.inf)

@@ -4,7 +4,8 @@ The inverse Hessian is not formed; it is represented by m pairs of moves and gra
 problem with ``bounds``, an array of pairs (low, high), is minimised between them (L-BFGS-B). A
 problem with a ``metric``, a matrix M with M·Mᵀ ≈ H⁻¹ for each column of θ, is minimised over M⁻¹θ,
 where its curvature is about the same in every direction: far fewer steps if columns of X are
-correlated or of different size.
+correlated or of different size. If the metric is a vector, the diagonal of M, it has the units of
+the parameters, and the gap is the largest entry of Mᵀ∇F, which does not depend on them.
 """
 
 from __future__ import annotations
@@ -140,7 +141,8 @@ class Evaluations:
 
     def __init__(self, problem: Any, theta: Array) -> None:
         self.problem, self.shape = problem, theta.shape
-        self.metric: Array | None = problem.metric() if hasattr(problem, "metric") else None
+        has_metric = hasattr(problem, "metric") and not hasattr(problem, "bounds")
+        self.metric: Array | None = problem.metric() if has_metric else None
         self.theta = self._inside(theta)
         self.value, self.gap, self.gradient = float("nan"), float("nan"), self.theta
         self.evaluated: Array | None = None
@@ -205,14 +207,18 @@ class Evaluations:
         self.theta = self.evaluated = flat.copy()
         theta = self._outside(self.theta)
         self.value, gradient = self.problem.value_and_gradient(theta)
+        if self.metric is not None and self.metric.ndim == 1:
+            gradient = self.metric * gradient.reshape(-1)
         self.gap = _gap(self.problem, theta.reshape(-1), gradient.reshape(-1))
-        if self.metric is not None:
+        if self.metric is not None and self.metric.ndim == 2:
             gradient = self.metric.T @ gradient.reshape(len(self.metric), -1)
         self.gradient = gradient.reshape(-1)
 
     def _outside(self, flat: Array) -> Array:
         """θ of the problem from the parameters of the search: M times these."""
-        if self.metric is not None:
+        if self.metric is not None and self.metric.ndim == 1:
+            flat = self.metric * flat
+        elif self.metric is not None:
             flat = self.metric @ flat.reshape(len(self.metric), -1)
         return flat.reshape(self.shape)
 
@@ -220,6 +226,8 @@ class Evaluations:
         """The parameters of the search from θ."""
         if self.metric is None or not theta.any():
             return theta.reshape(-1)
+        if self.metric.ndim == 1:
+            return theta.reshape(-1) / self.metric
         return np.linalg.solve(self.metric, theta.reshape(len(self.metric), -1)).reshape(-1)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
-from thetahat.data.validation import is_sparse, require_indices
+from thetahat.data.columns.sparse_indices import require_indices
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory

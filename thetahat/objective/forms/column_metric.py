@@ -1,0 +1,79 @@
+"""The metric of a linear risk for gradient steps: the units of the columns of X.
+
+A gradient entry has the unit of its column, and a coefficient its inverse. Steps and stopping rules
+on raw entries thus depend on the units: a column of very small numbers has a small gradient however
+wrong its coefficient is. With uⱼ² = mean xⱼ² + λ, over the entries of column j that are not 0, the
+search over uⱼθⱼ and its gradient gⱼ/uⱼ do not depend on the units of columns without a penalty.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.foundation.types import Array
+from thetahat.mathematics.penalties.norms import L2, NoPenalty
+from thetahat.objective.forms.output_metric import has_output_metric, output_metric
+from thetahat.objective.predictor import LinearPredictor
+
+WIDE = 100.0
+"""Ratio of the largest to the smallest unit from which they matter beside a penalty."""
+
+
+def has_metric(risk: Any) -> str | None:
+    """A condition for `requires`: rows in memory of a linear predictor, and L2 or no penalty."""
+    if has_output_metric(risk) is None:
+        return None
+    if type(risk.predictor) is not LinearPredictor:
+        return "a linear predictor"
+    if not isinstance(risk.source, InMemory):
+        return "rows in memory"
+    if type(risk.source.X) is not np.ndarray and not risk.source.is_sparse:
+        return "rows on the CPU"
+    return None if isinstance(risk.penalty, L2 | NoPenalty) else "an L2 penalty or none"
+
+
+def metric_of(risk: Any) -> Array | None:
+    """A matrix for several outputs with L2, else 1/uⱼ of each parameter; None if it is all ones.
+
+    Units close together change little beside a penalty, whose own unit the tolerance then has.
+    Cost: O(n d) for units, O(n d² + d³) for a matrix.
+    """
+    if has_output_metric(risk) is None:
+        return output_metric(risk)
+    units = column_units(risk)
+    return None if units is None else 1.0 / units
+
+
+def column_units(risk: Any) -> Array | None:
+    """uⱼ of every parameter, with 1 for intercepts; None where gradients are used as they are."""
+    if has_metric(risk) is not None or has_output_metric(risk) is None:
+        return None
+    unit = _sizes(risk.source.X)
+    if isinstance(risk.penalty, L2):
+        unit = np.hypot(unit, np.sqrt(risk.penalty.alpha))
+        if max(unit.max(), 1.0) <= WIDE * min(unit.min(), 1.0):
+            return None
+    coef, intercept = risk.predictor.split(risk.predictor.zeros())
+    whole = np.ones_like(coef) * unit.reshape(-1, *[1] * (coef.ndim - 1))
+    return np.asarray(risk.predictor.pack(whole, np.ones_like(intercept)))
+
+
+def _sizes(X: Any) -> Array:
+    """Root mean squares of the entries of each column that are not 0; 1 for a column of zeros."""
+    if isinstance(X, np.ndarray):
+        largest = np.max(abs(X), axis=0).astype(np.float64)
+        safe = np.where(largest > 0, largest, 1.0)  # so that no square overflows
+        squares = np.square(X / safe).sum(axis=0)
+        count = np.count_nonzero(X, axis=0)
+    else:
+        entries = X.tocoo()
+        column, values = entries.col, np.abs(entries.data).astype(np.float64)
+        largest = np.zeros(X.shape[1])
+        np.maximum.at(largest, column, values)
+        safe = np.where(largest > 0, largest, 1.0)
+        squares = np.bincount(column, np.square(values / safe[column]), minlength=X.shape[1])
+        count = np.bincount(column, values > 0, minlength=X.shape[1])
+    return np.where(largest > 0, safe * np.sqrt(squares / np.maximum(count, 1)), 1.0)
