@@ -62,7 +62,7 @@ class TreeLearner(Estimator):
             X,
             y,
             sample_weight,
-            categorical_features=getattr(self, "categorical_features", None),
+            categorical_features=getattr(self, "categorical_features", "from_dtype"),
             supervised=supervised,
         )
 
@@ -72,7 +72,7 @@ class TreeLearner(Estimator):
         y: Any = None,
         sample_weight: Any = None,
         *,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         supervised: bool = True,
     ) -> InMemory:
         """Validate parameters and data, store the columns, and return the rows in memory.

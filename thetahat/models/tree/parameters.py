@@ -52,15 +52,16 @@ class GrowthParameters:
     ccp_alpha : float, default=0.0
         Strength of minimal cost-complexity pruning, applied to every tree (α). Larger values prune
         more. Must be at least 0; 0 means no pruning.
-    categorical_features : array-like or None, default=None
+    categorical_features : array-like, "from_dtype" or None, default="from_dtype"
         Columns to treat as unordered categories: a Boolean mask, column numbers or column names.
-        Columns of text and of categorical type are always treated as categories; None adds no
-        others. Categories are ordered by their mean target in the node and split along that order.
-        The gain of such a split is multiplied by the share of the differences between the k
-        categories that exceeds chance, 1 − (k − 3 + √(2(k − 1)))·σ²/B (at least 0, and 1 for k ≤
-        3), where B is the sum of squares between the categories and σ² the variance within them.
-        So a column with hundreds of random levels is rarely chosen, and one with few levels or
-        strong effects is hardly affected. Random splits are not changed.
+        "from_dtype" takes the columns of text and of categorical type, and ordered categories as
+        numbers 0, 1, … in their order; None takes no column. All other columns must hold numbers or
+        categories that are numbers. Categories are ordered by their mean target in the node and
+        split along that order. The gain of such a split is multiplied by the share of the
+        differences between the k categories that exceeds chance, 1 − (k − 3 + √(2(k − 1)))·σ²/B (at
+        least 0, and 1 for k ≤ 3), where B is the sum of squares between the categories and σ² the
+        variance within them. So a column with hundreds of random levels is rarely chosen, and one
+        with few levels or strong effects is hardly affected. Random splits are not changed.
     """
 
     _ranges: ClassVar[dict[str, Range]] = {
@@ -85,7 +86,7 @@ class GrowthParameters:
     min_impurity_decrease: float = 0.0
     ccp_alpha: float = 0.0
     monotonic_cst: Any = None
-    categorical_features: Any = None
+    categorical_features: Any = "from_dtype"
 
 
 @with_parameters

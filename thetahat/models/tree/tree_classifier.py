@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.arrays import as_array
 from thetahat.data.class_weights import weights_of_classes
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
@@ -48,7 +49,7 @@ class TreeClassifierLearner(TreeLearner, Classifier):
         The weight of a row is multiplied by the weights of its classes, one per output.
         """
         require_dense_target(y, type(self).__name__)
-        y = y if y is None else np.asarray(y)
+        y = y if y is None else as_array(y, "y", type(self).__name__)
         if y is None or y.ndim != 2 or y.shape[1] == 1:
             y = y if y is None or y.ndim != 2 else y[:, 0]
             source: Any = self._open_classes(

@@ -75,7 +75,7 @@ every_table = pytest.mark.parametrize("build", TABLES, ids=lambda build: build._
 class Reader(TreeLearner):
     """An estimator that only looks."""
 
-    def __init__(self, categorical_features=None):
+    def __init__(self, categorical_features="from_dtype"):
         self.categorical_features = categorical_features
 
     def fit(self, X, y=None, sample_weight=None):
@@ -200,7 +200,7 @@ def test_numbers_as_categories_may_be_any_and_missing():
 
 
 def test_an_ordered_category_asked_for_loses_its_order():
-    columns = TreeColumns.learn(in_pandas(), ["size"])
+    columns = TreeColumns.learn(in_pandas(), ["color", "size"])
     assert columns.categorical == (1, 2)
     assert TreeColumns.learn(in_pandas(), "from_dtype").categorical == (1,)
 

@@ -106,12 +106,13 @@ class HistGradientBoostingParameters(BoostingParameters):
         Values below 1 make trees more diverse and training faster. Must lie in (0, 1].
     categorical_features : array-like, "from_dtype" or None, default="from_dtype"
         Columns to treat as unordered categories: a Boolean mask, column numbers or column names.
-        Columns of text and of categorical type are always treated as categories; "from_dtype" and
-        None add no others. The gain of a split by categories is multiplied by the share of the
-        differences between the k categories that exceeds chance, 1 − (k − 3 + √(2(k − 1)))·σ²/B (at
-        least 0, and 1 for k ≤ 3), where B is the sum of squares between the categories and σ² the
-        variance of the gradients within them. So columns with hundreds of random levels do not make
-        the model worse.
+        "from_dtype" takes the columns of text and of categorical type, and ordered categories as
+        numbers 0, 1, … in their order; None takes no column. All other columns must hold numbers or
+        categories that are numbers. The gain of a split by categories is multiplied by the share of
+        the differences between the k categories that exceeds chance, 1 − (k − 3 + √(2(k − 1)))·σ²/B
+        (at least 0, and 1 for k ≤ 3), where B is the sum of squares between the categories and σ²
+        the variance of the gradients within them. So columns with hundreds of random levels do not
+        make the model worse.
     monotonic_cst : array-like, dict or None, default=None
         Direction of the effect of each column on the raw prediction: 1 (must not decrease), 0 (no
         constraint) or −1 (must not increase). An array with one entry per column, or a dict from

@@ -2,23 +2,25 @@
 
 Numbers stay as they are, including ±∞, because only their order matters. Ordered categories become
 their positions 0, 1, … in that order and are treated as numbers. Unordered categories and text
-become codes 0, …, K−1, which the tree splits into sets. A category that was absent in `learn` is
-missing in `read`. Sparse rows stay sparse where the model can use them so and no column is
-categorical.
+become codes 0, …, K−1, which the tree splits into sets. Where the columns to treat as categories
+are given, all others are read as numbers, and so are categories that are numbers. A category that
+was absent in `learn` is missing in `read`. Sparse rows stay sparse where the model can use them so
+and no column is categorical.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.columns.schema import Column, Kind, Schema
 from thetahat.data.columns.tables import is_table, table_to_numpy
-from thetahat.data.columns.variables import ArrayVariable, Variable, variables
+from thetahat.data.columns.variables import ArrayVariable, Variable, is_missing, variables
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_features, is_sparse, require_matrix
 from thetahat.foundation.errors import DataError, ParameterError
@@ -42,12 +44,12 @@ class TreeColumns:
     def learn(
         cls,
         X: Any,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         *,
         rows: Array | None = None,
         who: str = "This model",
     ) -> TreeColumns:
-        """Determine the columns of X from their types and from `categorical_features`.
+        """Determine the columns of X from their types ("from_dtype") or as requested.
 
         `rows` is a Boolean mask of the rows to use; categories of other rows are not learned. Cost:
         O(d), and O(n) for each column of text or of declared categories.
@@ -62,7 +64,11 @@ class TreeColumns:
         levels: dict[int, tuple[Any, ...]] = {}
         categorical = []
         for place, variable in _coded(X, asked):
-            if variable.kind is Kind.ORDINAL and place not in asked:
+            if place not in asked and not _by_type(categorical_features):
+                if _numbers_of(variable) is None:
+                    example = next(iter(variable.present()), None)
+                    raise DataError(_not_listed(variable, example, categorical_features, who))
+            elif variable.kind is Kind.ORDINAL and place not in asked:
                 levels[place] = variable.categories or ()
             else:
                 levels[place] = variable.held(rows)
@@ -71,19 +77,24 @@ class TreeColumns:
 
     @classmethod
     def of_source(
-        cls, source: Source, categorical_features: Any = None, *, who: str = "This model"
+        cls, source: Source, categorical_features: Any = "from_dtype", *, who: str = "This model"
     ) -> TreeColumns:
-        """The columns of a source: categories by its schema and by `categorical_features`.
+        """The columns of a source: categories by its schema ("from_dtype") or as requested.
 
         Cost: O(d), and one pass if `categorical_features` names columns of numbers.
         """
         names, d = source.schema.names, source.n_features
         listed = enumerate(source.schema.columns)
         levels = {place: tuple(column.categories) for place, column in listed if column.categories}
+        asked = _requested(categorical_features, d, names, who)
+        if not _by_type(categorical_features):
+            for place in sorted(set(levels) - asked):
+                if (text := _first_text(levels.pop(place))) is not None:
+                    name = f"Column {names[place]!r}"
+                    raise DataError(_not_listed(name, text, categorical_features, who))
         categorical = {
             place for place in levels if source.schema.columns[place].kind is Kind.CATEGORICAL
         }
-        asked = _requested(categorical_features, d, names, who)
         found: dict[int, set[float]] = {place: set() for place in asked - set(levels)}
         if found:
             for each in source.map_blocks(partial(_distinct, sorted(found))):
@@ -95,6 +106,9 @@ class TreeColumns:
     def reader_of(self, source: Source) -> Callable[[Array], Array]:
         """From the X of a block of a source to rows with the codes of these columns."""
         own = TreeColumns.of_source(source)
+        for place, levels in own.levels.items():
+            if place not in self.levels and (text := _first_text(levels)) is not None:
+                raise DataError(_not_a_number(f"Column {own.names[place]!r}", text))
         return partial(self._recode, given=own.levels)
 
     def _recode(self, X: Array, given: dict[int, tuple[Any, ...]]) -> Array:
@@ -108,6 +122,11 @@ class TreeColumns:
                 objects = np.array([*given[place], None], dtype=object)
                 values = objects[np.where(np.isnan(values), -1, values).astype(np.intp)]
             rows[:, place] = ArrayVariable(place, values).codes(levels)
+        for place in set(given) - set(self.levels):  # categories that are read as numbers
+            rows = X.copy() if rows is X else rows
+            numbers = np.array([*given[place], np.nan], dtype=X.dtype)
+            codes = X[:, place]
+            rows[:, place] = numbers[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
         return rows
 
     def read(self, X: Any, *, sparse: bool = False, who: str = "This model") -> Matrix:
@@ -134,10 +153,8 @@ class TreeColumns:
                 rows[:, place] = ArrayVariable(place, X[:, place]).codes(levels)
             return rows
         columns = variables(X)
-        for place, column in enumerate(columns):
-            if place not in self.levels and not column.kind.is_number:
-                raise DataError(_not_a_number(column))
-        rows = table_to_numpy(X)[0] if is_table(X) and not self.levels else self._encode(columns)
+        plain = not self.levels and all(column.kind.is_number for column in columns)
+        rows = table_to_numpy(X)[0] if is_table(X) and plain else self._encode(columns)
         require_matrix(rows.shape, who)
         return rows
 
@@ -149,7 +166,10 @@ class TreeColumns:
         rows = np.empty(shape, dtype=np.float32 if single else np.float64, order="F")
         for place, column in enumerate(columns):
             known = self.levels.get(place)
-            rows[:, place] = column.numbers() if known is None else column.codes(known)
+            values = _numbers_of(column) if known is None else column.codes(known)
+            if values is None:
+                raise DataError(_not_a_number(column, next(iter(column.present()), None)))
+            rows[:, place] = values
         return rows
 
     @property
@@ -264,21 +284,54 @@ def _coded(X: Any, asked: set[int]) -> list[tuple[int, Variable]]:
     ]
 
 
-def _not_a_number(column: Variable) -> str:
-    values = column.present()
+def _numbers_of(column: Variable) -> Array | None:
+    """The numbers of a column, also of categories that are numbers; None if some are not."""
+    if column.kind.is_number:
+        return column.numbers()
+    values, which = column.distinct()
+    used = {place: values[place] for place in np.unique(which).tolist() if place >= 0}
+    if _first_text(used.values()) is not None:
+        return None
+    numbers = np.full(len(values) + 1, np.nan)
+    for place, value in used.items():
+        numbers[place] = np.nan if is_missing(value) else float(value)
+    return numbers[which]
+
+
+def _first_text(levels: Iterable[Any]) -> Any:
+    """The first category that is not a number; None if all are."""
+    for level in levels:
+        is_text = isinstance(level, str | bytes) or not hasattr(level, "__float__")
+        if is_text and not is_missing(level):
+            return level
+    return None
+
+
+def _not_a_number(column: Variable | str, example: Any) -> str:
     return (
-        f"{column} is {column.kind.value} (it holds {values[0] if values else None!r}), but it was "
-        "numeric in fit. Use the same columns as in fit, or fit again with these."
+        f"{column} is categorical (it holds {example!r}), but it was numeric in fit. Use the same "
+        "columns as in fit, or fit again with these."
     )
+
+
+def _not_listed(column: Variable | str, example: Any, asked: Any, who: str) -> str:
+    return (
+        f"{who}: {column} holds {example!r}, but must hold numbers, because it is not among "
+        f'categorical_features={short(asked)}. Use categorical_features="from_dtype" to treat '
+        "columns of text and of categorical type as categories, list the column there, or drop it."
+    )
+
+
+def _by_type(categorical_features: Any) -> bool:
+    """Whether the types of the columns tell which are categorical."""
+    return isinstance(categorical_features, str) and categorical_features == "from_dtype"
 
 
 def _requested(
     categorical_features: Any, n_features: int, names: tuple[str, ...], who: str
 ) -> set[int]:
     """The columns that `categorical_features` specifies, with the rules of scikit-learn."""
-    if categorical_features is None:
-        return set()
-    if isinstance(categorical_features, str) and categorical_features == "from_dtype":
+    if categorical_features is None or _by_type(categorical_features):
         return set()
     given = np.asarray(categorical_features)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "biuUO"):
