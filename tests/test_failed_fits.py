@@ -1,5 +1,7 @@
 """A fit that fails leaves the model that was there before, and never parts of two models."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -140,3 +142,55 @@ def test_a_warm_start_still_goes_on():
         bounds.append(model.lower_bound_)
     assert bounds == sorted(bounds)
     assert bounds[0] < bounds[-1]
+
+
+class CtrlC:
+    """Raises KeyboardInterrupt at a call of a Python function of the library."""
+
+    def __init__(self, at=np.inf):
+        self.calls, self.at = 0, at
+
+    def __call__(self, frame, event, _):
+        if event == "call" and "thetahat" in frame.f_code.co_filename:
+            self.calls += 1
+            if self.calls == self.at:
+                raise KeyboardInterrupt
+
+    def during(self, fit):
+        sys.setprofile(self)
+        try:
+            fit()
+        finally:
+            sys.setprofile(None)
+
+
+@pytest.mark.parametrize("share", [0.6, 0.9])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "KernelRidge",
+        "PCA",
+        "GaussianNB",
+        "PLSRegression",
+        "KernelPCA",
+        "NMF",
+        "Standardizer",
+        "NadarayaWatson",
+        "VotingClassifier",
+        "BaggingRegressor",
+        "LedoitWolf",
+        "Whitening",
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_an_interrupt_leaves_a_model_that_can_be_used(name, share):
+    model = small(name)
+    y, x = laws.targets(model)[:ROWS], laws.suited(model, WIDE)
+    use = next(each for each in ("predict", "transform", "score") if hasattr(model, each))
+    with th.config(threads=1):
+        model.fit(x, y)
+        whole = CtrlC()
+        whole.during(lambda: model.fit(x, y))
+        with pytest.raises(KeyboardInterrupt):
+            CtrlC(max(1, int(share * whole.calls))).during(lambda: model.fit(x, y))
+    getattr(model, use)(x)

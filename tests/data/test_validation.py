@@ -150,7 +150,7 @@ def test_targets_without_columns_are_refused(model, y):
     [
         ([[1, 2], [3]], "row 0 has 2 entries and row 1 has 1 entry"),
         ([[1, 2], 3], "row 0 has 2 entries and row 1 is one value"),
-        ([[1, 2], [3, [4, 5]]], "is not an array of numbers"),
+        ([[1, 2], [3, [4, 5]]], "lists of different lengths"),
     ],
 )
 def test_rows_of_different_lengths_are_named(X, words):

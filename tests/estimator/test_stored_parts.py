@@ -113,3 +113,6 @@ def test_one_entry_for_several_columns_is_refused(model, attribute):
     setattr(model, attribute, getattr(model, attribute)[..., :1])  # NumPy would repeat it
     with pytest.raises(th.errors.DataError, match=f"{attribute} has 1 entries for 4 columns"):
         pickle.loads(pickle.dumps(model))
+    setattr(model, attribute, np.full(X.shape[1], "text"))
+    with pytest.raises(th.errors.DataError, match=f"{attribute} must hold numbers"):
+        pickle.loads(pickle.dumps(model))

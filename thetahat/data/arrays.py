@@ -84,19 +84,24 @@ def as_array(values: Any, role: str, who: str) -> Array:
             "and sample_weight as Dask collections to fit, predict, transform or score, or load "
             f"the values with {role}.compute()."
         )
-    if isinstance(values, Mapping | Set | Iterator):
-        raise TypeError(
-            f"{who}: {role} is a {type(values).__name__}, but it must be an array, a table or a "
-            f"list. {_container_remedy(values, role)}"
-        )
+    require_values(values, role, who)
     require_unmasked(values, role, who)
     try:
         return np.asarray(values)
     except ValueError as failure:
+        if not isinstance(values, list | tuple):
+            raise DataError(
+                f"{who}: {role} is a {type(values).__name__}, of which NumPy makes no array "
+                f"({failure}). Give an array, a table or a list of numbers."
+            ) from failure
         sizes = [len(each) if isinstance(each, Sized) else None for each in values]
         other = next((row for row, size in enumerate(sizes) if size != sizes[0]), None)
         if other is None:
-            raise DataError(f"{who}: {role} is not an array of numbers: {failure}") from failure
+            raise DataError(
+                f"{who}: {role} must be an array, but its rows hold lists of different lengths, or "
+                f"a list that holds itself: {str(failure).rstrip('.')}. Give one value for each "
+                "entry."
+            ) from failure
         first, second = (
             "is one value" if size is None else f"has {size} entr{'y' if size == 1 else 'ies'}"
             for size in (sizes[0], sizes[other])
@@ -107,16 +112,41 @@ def as_array(values: Any, role: str, who: str) -> Array:
         ) from None
 
 
+def require_values(values: Any, role: str, who: str) -> None:
+    """Refuse classes, containers without an order, iterators and lists of sparse rows.
+
+    NumPy would make one object of them, or of each row.
+    """
+    if isinstance(values, type):
+        raise TypeError(
+            f"{who}: {role} must be an array, a table or a list, but it is the class "
+            f"{values.__name__} itself. Give an instance with values."
+        )
+    if isinstance(values, Mapping | Set | Iterator | np.nditer):
+        raise TypeError(
+            f"{who}: {role} is a {type(values).__name__}, but it must be an array, a table or a "
+            f"list. {_container_remedy(values, role)}"
+        )
+    rows = values if isinstance(values, list | tuple) else ()
+    if rows and type(rows[0]).__module__.startswith("scipy.sparse"):
+        one = "" if role == "X" else ".toarray()"
+        raise TypeError(
+            f"{who}: {role} is a {type(values).__name__} of sparse arrays, but it must be one "
+            f"array. Use scipy.sparse.vstack({role}){one}."
+        )
+
+
 def require_unmasked(values: Any, role: str, who: str) -> None:
     """Refuse masked entries, of which NumPy would return the values below the mask."""
     is_subclass = isinstance(values, np.ndarray) and type(values) is not np.ndarray
     if is_subclass and np.ma.is_masked(values):
-        first = tuple(int(part[0]) for part in np.nonzero(np.ma.getmaskarray(values)))
+        masked = np.nonzero(np.ma.getmaskarray(values))
+        first = tuple(int(part[0]) for part in masked)
         remedy = (
             ", or use X.filled(numpy.nan) with a model that accepts NaN." if role == "X" else "."
         )
         raise DataError(
-            f"{who}: {role} is masked at {np.ma.count_masked(values)} of {values.size} places (the "
+            f"{who}: {role} is masked at {len(masked[0])} of {values.size} places (the "
             f"first: {first}), but every row needs its values. Drop the masked rows{remedy}"
         )
 

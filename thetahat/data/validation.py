@@ -17,9 +17,11 @@ from thetahat.data.arrays import (
     like,
     require_plain_tensor,
     require_unmasked,
+    require_values,
     to_host,
 )
 from thetahat.data.columns.schema import Schema
+from thetahat.data.columns.sparse_indices import require_indices
 from thetahat.data.columns.tables import is_table, table_to_numpy
 from thetahat.data.finite import describe_non_finite
 from thetahat.data.in_memory import InMemory
@@ -234,6 +236,7 @@ def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array
 
 def require_dense_target(y: Any, who: str) -> None:
     """Refuse a sparse y, of which NumPy would make one object, masked values, and no columns."""
+    require_values(y, "y", who)
     require_unmasked(y, "y", who)
     if is_sparse(y):
         raise TypeError(
@@ -326,49 +329,13 @@ def _as_csr(X: Any, who: str) -> Array:
         X = X.astype(np.float64)
     # A new array would lose the flag that the user's array is in canonical format.
     csr = X if isinstance(X, scipy.sparse.csr_array) else scipy.sparse.csr_array(X)
+    if csr.indices.dtype != csr.indptr.dtype or not csr.indices.dtype.isnative:
+        # The constructor brings both to one native type, which compiled loops need.
+        csr = scipy.sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
     return csr
-
-
-def require_indices(X: Any, who: str, name: str = "X") -> None:
-    """Refuse indices outside of a sparse matrix: compiled loops follow them. Cost: O(entries)."""
-    if not _has_sound_indices(X):
-        where = {"coo": "row or col", "lil": "rows"}.get(X.format, "indices or indptr")
-        raise DataError(
-            f"{who}: the sparse {name} of shape {X.shape} is damaged: its {where} point "
-            "outside of it. Build it again"
-            + (f"; {name}.check_format() says what is wrong." if hasattr(X, "indptr") else ".")
-        )
-
-
-def _has_sound_indices(X: Any) -> bool:
-    if X.format == "coo":
-        return all(
-            len(places) == len(X.data)
-            and (len(places) == 0 or (places.min() >= 0 and places.max() < length))
-            for places, length in zip((X.row, X.col), X.shape, strict=True)
-        )
-    if X.format == "lil":
-        return len(X.rows) == len(X.data) == X.shape[0] and all(
-            len(places) == len(values)
-            and (len(places) == 0 or (min(places) >= 0 and max(places) < X.shape[1]))
-            for places, values in zip(X.rows, X.data, strict=True)
-        )
-    if X.format not in ("csr", "csc", "bsr"):  # the others are checked by the conversion
-        return True
-    rows, columns = X.shape[::-1] if X.format == "csc" else X.shape
-    if X.format == "bsr":
-        rows, columns = rows // X.blocksize[0], columns // X.blocksize[1]
-    bounds, places = X.indptr, X.indices
-    return (
-        len(bounds) == rows + 1
-        and bounds[0] == 0
-        and bounds[-1] <= min(len(places), len(X.data))
-        and bool((bounds[1:] >= bounds[:-1]).all())
-        and (len(places) == 0 or (places.min() >= 0 and places.max() < columns))
-    )
 
 
 def _require_rows_and_columns(shape: tuple[int, ...], who: str) -> None:

@@ -29,7 +29,7 @@ from thetahat.estimator.parameters import (
     of_python,
 )
 from thetahat.estimator.stored_parts import require_fitting_lengths
-from thetahat.estimator.watching import has_parameters, is_stale
+from thetahat.estimator.watching import is_kept, is_stale
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.checked_value import check_sparse_entries
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -68,13 +68,13 @@ def whole_or_not_at_all(fit: Callable[..., Any]) -> Callable[..., Any]:
             self.__dict__.update(of_python(numbers))
             made = fit(self, *args, **params)
         except BaseException as failure:
-            if not goes_on and not continues(before):
+            if not is_kept(self, failure):
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            elif not goes_on and not continues(before):
                 for name in before:
                     if is_stale(self, name, before[name]):
                         del self.__dict__[name]
-            if not (isinstance(failure, KeyboardInterrupt) and has_parameters(self, before)):
-                self.__dict__.clear()
-                self.__dict__.update(before)
             raise
         finally:
             self.__dict__.update(numbers)

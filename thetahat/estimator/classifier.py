@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.arrays import as_array
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import (
     LabelEncoding,
     plain_objects,
     without_extension_type,
+    without_text_type,
 )
 from thetahat.data.source import Source
 from thetahat.data.validation import require_dense_target
@@ -125,7 +127,12 @@ class LabelledEstimator(Estimator):
         if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubfU":
             labels = y
         else:
-            labels = column_or_1d(without_extension_type(y), warn=True)
+            y = without_extension_type(y)
+            if not hasattr(y, "shape"):
+                y = as_array(y, "y", type(self).__name__)
+            if isinstance(y, np.ndarray):
+                y = without_text_type(y)
+            labels = column_or_1d(y, warn=True)
         if labels.size == 0:
             raise DataError(
                 f"Found array with 0 sample(s) while a minimum of 1 is required by "

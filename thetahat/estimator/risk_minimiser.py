@@ -43,7 +43,7 @@ class RiskMinimiser(WatchedSolver):
     """
 
     _attributes: Callable[..., dict[str, Any]]
-    _against_separation: ClassVar[str] = "Add a penalty"
+    _against_separation: ClassVar[str] = "Use a penalty that bounds them"
     """Remedy for the warning that the likelihood has no maximum."""
     coef_: Array
     intercept_: Array
@@ -98,13 +98,13 @@ class RiskMinimiser(WatchedSolver):
         self._warn_if_separated(separation(near, found.theta, found.gap))
 
     def _warn_if_separated(self, found: Separation | None) -> None:
-        """Warn if there is no penalty and the likelihood has no maximum."""
+        """Warn if the likelihood has no maximum and no penalty is strong enough to give one."""
         if found is None:
             return
         message = (
-            f"{found.value}. Without a penalty the likelihood has no maximum and coefficients grow "
-            f"without bound; the largest here, {self._largest():.3g}, only shows where the solver "
-            f"stopped. {self._against_separation}."
+            f"{found.value}. So the likelihood has no maximum, and with no penalty, or too weak a "
+            f"one, coefficients grow without bound; the largest here, {self._largest():.3g}, only "
+            f"shows where the solver stopped. {self._against_separation}."
         )
         self.solution_ = replace(self.solution_, message=message)
         warn(f"{type(self).__name__}: {message}", SeparationWarning)

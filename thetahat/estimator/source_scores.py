@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import get_tags
 
+from thetahat.data.columns.labels import without_text_type
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import require_source_alone
@@ -133,6 +134,8 @@ class ScoredClassifier(ClassifierMixin):
         require_no_target_beside(X, y, sample_weight, type(self).__name__)
         if isinstance(X, Source):
             return accuracy_of_source(self, X)
+        if isinstance(y, np.ndarray):
+            y = without_text_type(y)
         return float(super().score(X, y, sample_weight=sample_weight))
 
 

@@ -80,6 +80,7 @@ def require_fitting_lengths(model: Any) -> None:
         value = state.get(name)
         if _is_list(value):
             found = value.shape[-1]
+            check_rule(model, value.dtype.kind in "fiub", f"{name} must hold numbers")
             check_rule(model, found == columns, f"{name} has {found} entries for {columns} columns")
     coef, intercept = np.shape(state.get("coef_")), state.get("intercept_")
     if isinstance(intercept, np.ndarray) and _is_list(intercept) and len(coef) in (1, 2):

@@ -97,7 +97,7 @@ class Watched(CallbackSupportMixin):
         except KeyboardInterrupt as interrupt:
             solution = getattr(interrupt, "solution", None)
             if solution is not None:
-                self.__dict__.update(attributes(solution.theta), solution_=solution)
+                keep_so_far(self, interrupt, **attributes(solution.theta), solution_=solution)
             raise
         finally:
             end = partial(context.call_on_fit_task_end, estimator=self, X=X, y=y)
@@ -194,16 +194,18 @@ def _either(ways: list[str]) -> str:
     return f"{', '.join(first)}, or {last}." if first else f"{last}."
 
 
-def has_parameters(model: Any, before: dict[str, Any]) -> bool:
-    """Whether the estimator is fitted, and has learned more than the names of columns and classes.
+def keep_so_far(model: Any, interrupt: KeyboardInterrupt, **attributes: Any) -> None:
+    """Store a model that can be used although its fit was interrupted, and note that it is."""
+    model.__dict__.update(attributes)
+    interrupt.__dict__.setdefault("kept", set()).add(id(model))
 
-    ``before`` holds its attributes when the fit began.
+
+def is_kept(model: Any, failure: BaseException) -> bool:
+    """Whether the failure is an interrupt for which the model of the parameters so far is stored.
+
+    Attributes that a fit sets on its way are no such model.
     """
-    nothing = object()
-    return model.__sklearn_is_fitted__() and any(
-        name.endswith("_") and name not in OPENED and before.get(name, nothing) is not value
-        for name, value in model.__dict__.items()
-    )
+    return id(model) in getattr(failure, "kept", ())
 
 
 def is_stale(model: Any, name: str, before: Any) -> bool:

@@ -1,5 +1,6 @@
 """Bad files: each a clear error that names the offender and a remedy."""
 
+import os
 import sys
 
 import numpy as np
@@ -222,3 +223,21 @@ def test_npy_needs_no_arrow(tmp_path, monkeypatch):
     assert len(list(scan(tmp_path / "rows.npy", target=3).blocks())) == 1
     with pytest.raises(MissingExtraError, match=r"thetahat\[table\]"):
         scan(tmp_path / "rows.csv", target="price")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes of Unix")
+@pytest.mark.parametrize("pattern", ["rows.csv", "*.csv"])
+def test_a_named_pipe_is_refused_without_waiting(tmp_path, pattern):
+    os.mkfifo(tmp_path / "rows.csv")
+    with pytest.raises(DataError, match=r"not a regular file.*Copy its content"):
+        scan(tmp_path / pattern)
+
+
+def test_a_directory_that_a_pattern_matches_is_refused(tmp_path):
+    (tmp_path / "p0.csv").write_text("x\n1\n")
+    (tmp_path / "p1.csv").mkdir()
+    (tmp_path / "p1.csv" / "rows.csv").write_text("x\n2\n")
+    with pytest.raises(DataError, match=r"p1.csv, which is a directory.*p1.csv/\*.csv"):
+        scan(tmp_path / "*.csv")
+    assert scan(tmp_path / "**" / "*.csv").n_rows == 2
+    assert scan([tmp_path / "p0.csv", tmp_path / "p1.csv" / "*.csv"]).n_rows == 2

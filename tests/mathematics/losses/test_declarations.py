@@ -103,7 +103,7 @@ def test_a_declared_family_gives_standard_errors_and_intervals():
 
 def test_a_loss_without_a_family_has_no_standard_errors():
     model = th.LinearModel(Silent(), "none").fit(X, COUNTS)
-    with pytest.raises(th.errors.CapabilityError, match="Silent is not the likelihood"):
+    with pytest.raises(th.errors.CapabilityError, match="not for the loss Silent"):
         model.summary()
 
 

@@ -277,8 +277,10 @@ def _as_labels(labels: Array) -> NDArray[Any]:
         if not all(isinstance(label, str) for label in labels):
             # NumPy would convert the 1 of [1, "a"] to text.
             values = np.array(labels, dtype=object)
+    values = without_text_type(values)
     if values.ndim != 1:
         raise DataError(f"Labels have shape {values.shape}. Give one label per row, (n,).")
+    _require_single_labels(values)
     missing = [is_missing(label) for label in values.tolist()] if _may_be_missing(values) else []
     if any(missing):
         row = missing.index(True)
@@ -288,6 +290,37 @@ def _as_labels(labels: Array) -> NDArray[Any]:
             "own."
         )
     return values
+
+
+def without_text_type(values: NDArray[Any]) -> NDArray[Any]:
+    """Text of NumPy's StringDType as fixed-width text, or as objects where some is missing.
+
+    Records are refused: they have several values per row.
+    """
+    if values.dtype.kind == "V":
+        fields = values.dtype.names or ()
+        remedy = f"Give one field, such as y[{fields[0]!r}]" if fields else "Give text or numbers"
+        raise DataError(
+            f"Labels must be text, numbers or Booleans, but they have dtype {values.dtype}. "
+            f"{remedy}."
+        )
+    if values.dtype.kind != "T":
+        return values
+    objects = values.astype(object)
+    missing = any(not isinstance(label, str) for label in objects.ravel().tolist())
+    return objects if missing else np.array(objects.tolist(), dtype=np.str_)
+
+
+def _require_single_labels(values: NDArray[Any]) -> None:
+    """Refuse arrays and lists as labels, which have no order and may be true and false at once."""
+    if values.dtype.kind != "O":
+        return
+    for row, label in enumerate(values.tolist()):
+        if isinstance(label, list | dict | set) or getattr(label, "shape", ()) != ():
+            raise DataError(
+                f"Each label must be one value, but that of row {row} is of type "
+                f"{type(label).__name__}. Give one text, number or Boolean per row."
+            )
 
 
 def _may_be_missing(values: NDArray[Any]) -> bool:

@@ -235,13 +235,31 @@ def _files(path: str | os.PathLike[str]) -> list[Path]:
     pattern = usable_path(path).expanduser()
     if not glob.has_magic(str(pattern)) or pattern.exists():
         return [_existing(path)]
-    files = sorted(Path(file) for file in glob.glob(str(pattern), recursive=True))
-    files = [file for file in files if not file.is_dir()]
+    found = sorted(Path(file) for file in glob.glob(str(pattern), recursive=True))
+    files = [file for file in found if not file.is_dir()]
+    _require_all_files(path, found, files)
     if not files:
         raise FileNotFoundError(
             f"No file matches the pattern {str(path)!r}; looked in {pattern.parent}."
         )
     return [_existing(file) for file in files]
+
+
+def _require_all_files(path: Any, found: list[Path], files: list[Path]) -> None:
+    """Refuse a directory that a pattern matches, unless the pattern matches files in it as well."""
+    recursive = "**" in Path(path).parts
+    covered = {folder for file in files for folder in file.parents}
+    for folder in found:
+        if folder in covered or not folder.is_dir():
+            continue
+        if recursive and not any(each.is_file() for each in folder.rglob("*")):
+            continue
+        suffix = folder.suffix or (files[0].suffix if files else "") or ".parquet"
+        raise DataError(
+            f"The pattern {str(path)!r} matches {folder}, which is a directory; its files would be "
+            f"left out. Name them with a pattern such as {str(folder / ('*' + suffix))!r}, in a "
+            "list with the others, or use a pattern that does not match the directory."
+        )
 
 
 def _existing(path: str | os.PathLike[str]) -> Path:
@@ -257,6 +275,11 @@ def _existing(path: str | os.PathLike[str]) -> Path:
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         where = f"looked in {file.parent.resolve()}" if others else f"there is no {file.parent}"
         raise FileNotFoundError(f"There is no file {str(path)!r}; {where}.{hint}")
+    if not file.is_file():
+        raise DataError(
+            f"{file} is not a regular file but a pipe, a socket or a device, which cannot be read "
+            "more than once. Copy its content to a file first."
+        )
     with open(file, "rb") as content:
         if not content.read(1):
             raise DataError(f"{file} is empty (0 bytes). Give a file with rows.")

@@ -118,7 +118,7 @@ class LinearModel(LikelihoodInference, Linear, AnyLoss):
         "tol": at_least(0),
     }
     _multi_output = False
-    _against_separation: ClassVar[str] = 'Add a penalty, such as penalty="l2"'
+    _against_separation: ClassVar[str] = 'Use a penalty that bounds them, such as penalty="l2"'
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearModel:

@@ -30,11 +30,7 @@ from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.spectral.scaling import classical_scaling
-from thetahat.models.manifold.dissimilarities import (
-    DissimilarityEmbedding,
-    start_in_unit,
-    unit_of,
-)
+from thetahat.models.manifold.dissimilarities import DissimilarityEmbedding, start_in_unit, unit_of
 from thetahat.models.manifold.stress import (
     MetricStress,
     OrdinalStress,

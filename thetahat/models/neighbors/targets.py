@@ -6,9 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat.data.arrays import as_array
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.data.validation import require_dense_target
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.parameters import Range
 from thetahat.estimator.source_scores import ScoredRegressor
@@ -49,7 +51,7 @@ class NeighborsClassifier(Classifier, Weighted, NeighborModel):
         self : object
             The fitted estimator.
         """
-        columns = _label_columns(y)
+        columns = _label_columns(y, type(self).__name__)
         first = y if columns is None else columns[0]
         finite = not self._accepts_missing()
         source = self._open_classes(X, first, least=1, check_finite=finite)
@@ -143,13 +145,15 @@ class NeighborsClassifier(Classifier, Weighted, NeighborModel):
         return found
 
 
-def _label_columns(y: Any) -> list[Any] | None:
+def _label_columns(y: Any, who: str) -> list[Any] | None:
     """The columns of labels where there are several, else None."""
-    if y is None or getattr(y, "ndim", np.ndim(y) if isinstance(y, list | tuple) else 1) != 2:
+    require_dense_target(y, who)
+    given = as_array(y, "y", who) if isinstance(y, list | tuple) else y
+    if y is None or getattr(given, "ndim", 1) != 2:
         return None
     if hasattr(y, "iloc"):
         return [y.iloc[:, j] for j in range(y.shape[1])] if y.shape[1] > 1 else None
-    y = np.asarray(y)
+    y = np.asarray(given)
     return list(y.T) if y.shape[1] > 1 else None
 
 

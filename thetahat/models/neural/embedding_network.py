@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
-from thetahat.foundation.types import Array
 from thetahat.models.neural.mlp_classifier import MLPClassifier
+from thetahat.models.neural.network_model import Term
 from thetahat.models.neural.parameters import NetworkParameters
 from thetahat.models.semi_supervised.neighbour_graph import edge_weights
 from thetahat.models.semi_supervised.partial_labels import PartlyLabelled
@@ -201,11 +202,9 @@ class EmbeddingNetwork(PartlyLabelled, MLPClassifier):
         codes = np.zeros(source.n_rows, dtype=source.dtype)
         codes[known] = encoding.encode(labels[known])
         labelled = replace(source, y=codes, has_target=True).take(np.flatnonzero(known))
-        self._rows = source.take(np.flatnonzero(source.row_weights > 0))
-        try:
-            self._train(*self._with_head(labelled), X, y)
-        finally:
-            del self._rows
+        counted = source.take(np.flatnonzero(source.row_weights > 0))
+        further = partial(self._embedding_term, counted.X)
+        self._train(*self._with_head(labelled), X, y, further=further)
         self.transduction_ = labels.astype(self.classes_.dtype, copy=True)
         if not known.all():
             self.transduction_[~known] = self.predict(source.take(np.flatnonzero(~known)))
@@ -223,10 +222,7 @@ class EmbeddingNetwork(PartlyLabelled, MLPClassifier):
     def partial_fit(self, *data: Any, **params: Any) -> Any:
         """Not available, because neighbours are searched among all rows."""
 
-    def _further_term(
-        self, predictor: NetworkPredictor
-    ) -> Callable[[Array, Array, np.random.Generator], float] | None:
-        X = self._rows.X
+    def _embedding_term(self, X: Any, predictor: NetworkPredictor) -> Term | None:
         graph = edge_weights(X, int(self.n_neighbors), False, None).tocoo()
         once = graph.row < graph.col
         neighbours = graph.row[once], graph.col[once]

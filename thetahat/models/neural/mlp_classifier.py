@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from thetahat.data.arrays import namespace, to_host
+from thetahat.data.arrays import as_array, namespace, to_host
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
@@ -109,7 +109,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
         self._check_combinations()
         y, sample_weight = on_host(X, y, sample_weight, type(self).__name__)
         before = getattr(self, "classes_", None) if self.warm_start else None
-        if _has_several_labels(y):
+        if _has_several_labels(y, type(self).__name__):
             source = self._open_labels(X, y, sample_weight)
         else:
             source, self._several_labels = self._open_classes(X, y, sample_weight), False
@@ -156,7 +156,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
                     f"{type(self).__name__}.partial_fit: classes={given.tolist()} differ from "
                     f"those of the first call, {known.tolist()}. Leave them out."
                 )
-        if _has_several_labels(y):
+        if _has_several_labels(y, type(self).__name__):
             source = self._open_labels(X, y, sample_weight)
         else:
             source, _ = self._open_batch(X, y, classes, sample_weight)
@@ -302,7 +302,6 @@ class MLPClassifier(Classifier, TrainedNetwork):
         return float(np.average(right, weights=weight))
 
 
-def _has_several_labels(y: Any) -> bool:
-    return getattr(y, "ndim", np.ndim(y) if isinstance(y, list | tuple) else 1) == 2 and (
-        np.shape(y)[1] > 1
-    )
+def _has_several_labels(y: Any, who: str) -> bool:
+    given = as_array(y, "y", who) if isinstance(y, list | tuple) else y
+    return not isinstance(y, type) and getattr(given, "ndim", 1) == 2 and given.shape[1] > 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,9 @@ from thetahat.objective.network.dense import Dense
 from thetahat.objective.network.elementwise import Dropout
 from thetahat.objective.network.layer import Layer
 from thetahat.objective.network.predictor import NetworkPredictor
+
+Term = Callable[[Array, Array, np.random.Generator], float]
+"""A further term of an objective: adds its gradient at θ, and returns its value."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,12 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
                 found.append(Dropout(float(self.dropout)))
         return (*found, Dense(max(1, n_outputs), "identity", self.initialisation))
 
-    def _predictor(self, head: Head, n_features: int) -> NetworkPredictor:
-        predictor = NetworkPredictor(self._layers(head.n_outputs), n_features, head.n_outputs)
+    def _predictor(
+        self, head: Head, n_features: int, layers: tuple[Layer, ...] | None = None
+    ) -> NetworkPredictor:
+        """The network of these layers, or of those that the parameters describe."""
+        layers = self._layers(head.n_outputs) if layers is None else layers
+        predictor = NetworkPredictor(layers, n_features, head.n_outputs)
         size = predictor.n_parameters
         require_memory(
             8 * 6 * size,

@@ -105,18 +105,11 @@ class StackedAutoencoder(AutoencoderModel):
         self._check_combinations()
         plain = self._predictor(head, target.n_features).layers
         going_on = self.warm_start and hasattr(self, "coefs_")
-        self._start = plain if going_on else self._pretrain(target, plain)
-        try:
-            self._train(target, head, X, None)
-        finally:
-            del self._start
+        start = plain if going_on else self._pretrain(target, plain)
+        self._train(target, head, X, None, layers=start)
         self.layers_ = plain
         self.n_components_ = int(self.n_components)
         return self
-
-    def _layers(self, n_outputs: int) -> tuple[Layer, ...]:
-        found: tuple[Layer, ...] = getattr(self, "_start", ())
-        return found or super()._layers(n_outputs)
 
     def _pretrain(self, target: Source, plain: tuple[Layer, ...]) -> tuple[Layer, ...]:
         """The layers with the weights of their levels, from the outside to the code."""

@@ -37,10 +37,11 @@ from thetahat.mathematics.penalties.base import Penalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.models.neural.checkpoint import Checkpoint
 from thetahat.models.neural.divergence import no_finite_loss, warn_of_divergence
-from thetahat.models.neural.network_model import Head, NetworkModel
+from thetahat.models.neural.network_model import Head, NetworkModel, Term
 from thetahat.models.neural.placement import counted_rows, require_steps_on_device, rows_on_device
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.network.descent import BatchDescent, Training
+from thetahat.objective.network.layer import Layer
 from thetahat.objective.network.predictor import NetworkPredictor
 from thetahat.objective.stochastic.held_out import hold_out
 
@@ -154,11 +155,25 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
 
     # The fit.
 
-    def _train(self, source: Source, head: Head, X: Any, y: Any, *, resuming: bool = False) -> None:
-        """Find the weights and set the fitted attributes."""
+    def _train(
+        self,
+        source: Source,
+        head: Head,
+        X: Any,
+        y: Any,
+        *,
+        resuming: bool = False,
+        layers: tuple[Layer, ...] | None = None,
+        further: Callable[[NetworkPredictor], Term | None] | None = None,
+    ) -> None:
+        """Find the weights and set the fitted attributes.
+
+        ``layers`` replaces the layers that the parameters describe. ``further`` gives a term of the
+        objective beside the losses of rows and the penalty of the weights.
+        """
         source = counted_rows(source, type(self).__name__)
         going_on = hasattr(self, "coefs_") and (resuming or self.warm_start)
-        predictor = self._predictor(head, source.n_features)
+        predictor = self._predictor(head, source.n_features, layers)
         random = generator(self.random_state)
         if going_on:
             theta = to_host(self._theta()).astype(source.dtype)
@@ -173,9 +188,9 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         if self.solver == "lbfgs":
             self._train_at_once(source, head, predictor, theta, X, y)
         else:
-            self._train_in_batches(
-                source, head, predictor, theta, random, X, y, resuming=resuming, going_on=going_on
-            )
+            term = None if further is None else further(predictor)
+            how: dict[str, Any] = {"resuming": resuming, "going_on": going_on, "further": term}
+            self._train_in_batches(source, head, predictor, theta, random, X, y, **how)
 
     def _take_network(self, head: Head, predictor: NetworkPredictor) -> None:
         """Set the attributes that describe the network and its loss."""
@@ -237,6 +252,7 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         *,
         resuming: bool,
         going_on: bool,
+        further: Term | None,
     ) -> None:
         who = type(self).__name__
         rate = LearningRate(
@@ -290,7 +306,7 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
             score=score,
             report=_print_epoch if self.verbose else None,
             solver=self.solver,
-            further=self._further_term(predictor),
+            further=further,
             save=None
             if kept is None
             else lambda state, at_once: kept.save(state, start, at_once=at_once),
@@ -318,12 +334,6 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         self.validation_scores_ = scores if self.early_stopping else None
         self.best_validation_score_ = max(scores, default=None) if self.early_stopping else None
         self.best_loss_ = None if self.early_stopping else min(curve, default=math.nan)
-
-    def _further_term(
-        self, predictor: NetworkPredictor
-    ) -> Callable[[Array, Array, np.random.Generator], float] | None:
-        """A term of the objective beside the losses of rows and the penalty of the weights."""
-        return None
 
     def _hold_out(
         self, source: Source, random: np.random.Generator, head: Head

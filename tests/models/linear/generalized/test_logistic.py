@@ -533,8 +533,9 @@ PERFECT_THREE = (np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]] * 3), np.array([0
 )
 def test_separated_classes_are_reported(data, word, C):
     x, y = data
-    with pytest.warns(th.errors.SeparationWarning, match=rf"{word}.*separated.*Add a penalty"):
+    with pytest.warns(th.errors.SeparationWarning, match=rf"{word}.*separated.*Use a penalty"):
         model = th.LogisticRegression(C=C).fit(x, y)
+    assert "with no penalty, or too weak a one" in model.solution_.message
     assert "grow without bound" in model.solution_.message
     assert model.n_iter_[0] < 50
     assert np.isfinite(model.coef_).all()

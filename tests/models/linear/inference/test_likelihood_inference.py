@@ -267,9 +267,12 @@ def test_refusals_give_a_way_out():
     with pytest.raises(th.errors.CapabilityError, match=r"fit \(L2\(alpha=1.0\)\).*th.bootstrap"):
         th.PoissonRegressor().fit(X, COUNTS).summary()
     with pytest.raises(
-        th.errors.CapabilityError, match=r"Huber is not the likelihood.*th.bootstrap"
+        th.errors.CapabilityError, match=r"not for the loss Huber\. .*th\.bootstrap"
     ):
         th.LinearModel("huber", "none").fit(X, REAL).summary()
+    # Gamma is the likelihood of a distribution, so the error must not deny that.
+    with pytest.raises(th.errors.CapabilityError, match=r"^GammaRegressor.*not for the loss Gamma"):
+        th.GammaRegressor(alpha=0).fit(X, COUNTS + 1.0).summary()
     dependent = np.column_stack([X, X[:, 0]])
     with pytest.raises(th.errors.CapabilityError, match=r"linearly dependent.*Drop"):
         model_of("poisson").fit(dependent, COUNTS).summary()

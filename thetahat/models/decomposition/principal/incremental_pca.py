@@ -103,10 +103,12 @@ class IncrementalPCA(GaussianView):
                 "rows. Add rows."
             )
         require_squares_of_rows(source, who=type(self).__name__)
-        self._start()
-        self.batch_size_ = self.batch_size or 5 * source.n_features
-        for rows in _batches(source, self.batch_size_, self.n_components or 0):
-            self._absorb(rows, batched=True)
+        size = self.batch_size or 5 * source.n_features
+        # The batches so far are a value of this fit, because several threads may fit one model.
+        found: dict[str, Any] = {}
+        for rows in _batches(source, size, self.n_components or 0):
+            found = self._absorbed(found, rows, size)
+        self.__dict__.update(found, batch_size_=size)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, check_input: bool = True) -> IncrementalPCA:
@@ -130,64 +132,64 @@ class IncrementalPCA(GaussianView):
         first = not hasattr(self, "components_")
         source = self._open(X, supervised=False) if first else self._open_again(X)
         require_squares_of_rows(source, who=type(self).__name__)
-        if first:
-            self._start()
         rows = np.concatenate([dense_rows(block) for block in source.blocks()])
-        self._absorb(rows)
+        self.__dict__.update(self._absorbed({} if first else self.__dict__, rows))
         return self
 
-    def _start(self) -> None:
-        self.n_samples_seen_ = 0
-        for name in ("components_", "singular_values_"):
-            self.__dict__.pop(name, None)
-
-    def _absorb(self, rows: Array, *, batched: bool = False) -> None:
+    def _absorbed(
+        self, before: dict[str, Any], rows: Array, batch_size: int | None = None
+    ) -> dict[str, Any]:
+        """Attributes of the batches before and these rows; nothing before starts anew."""
         b, d = rows.shape
-        seen, first = self.n_samples_seen_, self.n_samples_seen_ == 0
-        k = self._count(b, d, first, batched)
+        seen = before.get("n_samples_seen_", 0)
+        first = seen == 0
+        k = self._count(b, d, None if first else len(before["components_"]), batch_size)
         mean = rows.mean(axis=0, dtype=np.float64)
         centred = (rows - mean).astype(rows.dtype, copy=False)
         spread = np.square(centred, dtype=np.float64).sum(axis=0)
         total = seen + b
         if not first:
-            gap = mean - self.mean_
-            before: Array = self.__dict__["var_"]
-            spread = spread + before * seen + gap**2 * (seen * b / total)
+            gap = mean - before["mean_"]
+            spread = spread + before["var_"] * seen + gap**2 * (seen * b / total)
             centred = np.vstack(
                 [
-                    self.__dict__["singular_values_"][:, None] * self.components_,
+                    before["singular_values_"][:, None] * before["components_"],
                     centred,
                     -np.sqrt(seen * b / total) * gap[None],
                 ]
             )
-            mean = self.mean_ + gap * (b / total)
+            mean = before["mean_"] + gap * (b / total)
         with one_blas_thread():
             _, s, V = scipy_linalg().svd(centred, full_matrices=False, check_finite=False)
         variances = s.astype(np.float64) ** 2 / max(total - 1, 1)
-        self.n_samples_seen_, self.n_components_ = total, k
-        self.mean_, self.var_ = mean.astype(rows.dtype), (spread / total).astype(rows.dtype)
-        self.components_ = with_fixed_signs(V[:k]).astype(rows.dtype)
-        self.singular_values_ = s[:k].astype(rows.dtype)
-        self.explained_variance_ = variances[:k].astype(rows.dtype)
-        everything = float(spread.sum())
+        everything, left = float(spread.sum()), variances[k:]
         share = s[:k] ** 2 / everything if everything > 0 else np.zeros(k)
-        self.explained_variance_ratio_ = share.astype(rows.dtype)
-        left = variances[k:]
-        self.noise_variance_ = float(left.mean()) if k not in (b, d) and left.size else 0.0
+        return {
+            "n_samples_seen_": total,
+            "n_components_": k,
+            "mean_": mean.astype(rows.dtype),
+            "var_": (spread / total).astype(rows.dtype),
+            "components_": with_fixed_signs(V[:k]).astype(rows.dtype),
+            "singular_values_": s[:k].astype(rows.dtype),
+            "explained_variance_": variances[:k].astype(rows.dtype),
+            "explained_variance_ratio_": share.astype(rows.dtype),
+            "noise_variance_": float(left.mean()) if k not in (b, d) and left.size else 0.0,
+        }
 
-    def _count(self, b: int, d: int, first: bool, batched: bool) -> int:
-        k = self.n_components
+    def _count(self, b: int, d: int, before: int | None, batch_size: int | None) -> int:
+        """The number of components, where there were so many ``before`` these b rows."""
+        k, first = self.n_components, before is None
         if k is None:
-            return min(b, d) if first else len(self.components_)
+            return min(b, d) if before is None else before
         if k > d:
             raise ParameterError(
                 f"IncrementalPCA: n_components={k} invalid for n_features={d}: it must be at most "
                 "the number of columns. Use a smaller number."
             )
-        if first and k > b and batched:
+        if first and k > b and batch_size is not None:
             raise ParameterError(
                 f"IncrementalPCA: n_components={k} must be at most the number of rows of the first "
-                f"batch, {b}, with batch_size={self.batch_size_}. Increase batch_size, add rows, "
+                f"batch, {b}, with batch_size={batch_size}. Increase batch_size, add rows, "
                 "or use fewer components."
             )
         if first and k > b:
@@ -195,10 +197,10 @@ class IncrementalPCA(GaussianView):
                 f"IncrementalPCA: n_components={k} must be less or equal to the batch number of "
                 f"samples {b} for the first partial_fit call. Give a larger first batch."
             )
-        if not first and k != len(self.components_):
+        if not first and k != before:
             raise ParameterError(
-                f"IncrementalPCA: n_components changed from {len(self.components_)} to {k} between "
-                "calls of partial_fit. Set it back, or call fit."
+                f"IncrementalPCA: n_components changed from {before} to {k} between calls of "
+                "partial_fit. Set it back, or call fit."
             )
         return k
 

@@ -27,7 +27,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
-from thetahat.estimator.watching import Watched, with_callbacks
+from thetahat.estimator.watching import Watched, keep_so_far, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
@@ -273,10 +273,10 @@ class WeightBoosting(AdaBoostParameters, MemberSequence, Watched, TreeLearner, A
                     if verdict is not Verdict.GO_ON:
                         rounds.stopped = f"iteration {number}: {verdict.value}"
                         break
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as interrupt:
                 if record.n_rounds:
                     record.stopped = f"iteration {record.n_rounds}: interrupted"
-                    self.__dict__.update(self._attributes(record))
+                    keep_so_far(self, interrupt, **self._attributes(record))
                 raise
         record.stopped = rounds.stopped
         self.__dict__.update(self._attributes(record))

@@ -129,11 +129,11 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
         found = [mean_and_deviation(member, X, noise) for member, noise in pairs]
         return np.array([mean for mean, _ in found]), np.array([spread for _, spread in found])
 
-    def _prepare(self, X: Any, y: Array, weight: Array) -> None:
-        self.noise_ = [
-            None if predicts_deviation(member) else _noise_about(member, X, y, weight)
-            for member in self.estimators_
-        ]
+    def _noise(self, member: Any, X: Any, y: Array, weight: Array) -> float | None:
+        return None if predicts_deviation(member) else _noise_about(member, X, y, weight)
+
+    def _attributes_of(self, noise: list[float | None]) -> dict[str, Any]:
+        return {"noise_": noise}
 
     def _score_fold(self, member: Any, X: Any, y: Array) -> Array:
         """Mean and standard deviation; NaN if the model provides no standard deviation."""
@@ -141,12 +141,14 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
             return np.column_stack(mean_and_deviation(member, X, None))
         return np.column_stack([np.asarray(member.predict(X)), np.full(len(y), np.nan)])
 
-    def _log_density(self, place: int, scores: Array, y: Array, weight: Array) -> float:
+    def _log_density(
+        self, scores: Array, y: Array, weight: Array, place: int, noise: list[float | None]
+    ) -> float:
         mean, deviation = scores.T
-        if self.noise_[place] is not None:
+        if noise[place] is not None:
             # Residuals of out-of-fold predictions; those of training rows would be too small.
-            self.noise_[place] = float(np.sqrt(weight @ (y - mean) ** 2 / weight.sum()))
-            deviation = np.full(len(y), self.noise_[place])
+            noise[place] = float(np.sqrt(weight @ (y - mean) ** 2 / weight.sum()))
+            deviation = np.full(len(y), noise[place])
         return float(weight @ log_normal(y, mean, deviation))
 
 

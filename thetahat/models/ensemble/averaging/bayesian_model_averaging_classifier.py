@@ -102,5 +102,7 @@ class BayesianModelAveragingClassifier(ModelAveraging, EnsembleClassifier):
         """Predicted probability of the true label of each row."""
         return self._probabilities(member, X)[np.arange(len(y)), y]
 
-    def _log_density(self, place: int, scores: Array, y: Array, weight: Array) -> float:
+    def _log_density(
+        self, scores: Array, y: Array, weight: Array, place: int, noise: list[float | None]
+    ) -> float:
         return float(weight @ np.log(np.maximum(scores, LEAST_PROBABILITY)))

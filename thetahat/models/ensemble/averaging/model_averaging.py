@@ -82,8 +82,13 @@ class ModelAveraging(NamedMembers):
         """Quantities to store for the held-out rows of a fold."""
 
     @abstractmethod
-    def _log_density(self, place: int, scores: Array, y: Array, weight: Array) -> float:
-        """Σ w log p(yᵢ | …) from the stored quantities, for the member at this position."""
+    def _log_density(
+        self, scores: Array, y: Array, weight: Array, place: int, noise: list[float | None]
+    ) -> float:
+        """Σ w log p(yᵢ | …) from the stored quantities, for the member at this position.
+
+        The entry of ``noise`` at this position becomes that of rows the member has not seen.
+        """
 
     def _fit_members(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         check_ranges(self)
@@ -94,19 +99,29 @@ class ModelAveraging(NamedMembers):
         weight = self._weights(sample_weight, n_rows)
         given = self._params_of_members(active, weight, params)
         self._remember_columns(X)
-        self.__dict__.pop("posterior_", None)
-        names = self._fit_named(active, given, X, targets)
-        self._fitted_names = names
-        active = active[: len(names)]
+        members: list[Any] = []
+        self._fit_named(active, given, X, targets, members)
+        active = active[: len(members)]
+        names = [name for name, _ in active]
         counted = row_weights(weight, n_rows)
-        self._prepare(X, targets, counted)
-        found = self._known_evidence(names)
+        noise = [self._noise(member, X, targets, counted) for member in members]
+        found = self._known_evidence(members, names)
         if found is None:
-            found = self._cross_validated(active, given, X, targets, counted), CROSS_VALIDATED
-        self.log_evidences_, self.approximation_ = found
-        joint = self.log_evidences_ + np.log([prior[name] for name in names])
-        self.log_evidence_ = float(logsumexp(joint))
-        self.posterior_ = np.exp(joint - self.log_evidence_)
+            fits = active, given, members
+            found = self._cross_validated(fits, X, targets, counted, noise), CROSS_VALIDATED
+        evidences, approximation = found
+        joint = evidences + np.log([prior[name] for name in names])
+        total = float(logsumexp(joint))
+        # All at once, so that fits in several threads do not leave parts of two models.
+        self.__dict__.update(
+            estimators_=members,
+            _fitted_names=names,
+            log_evidences_=evidences,
+            approximation_=approximation,
+            log_evidence_=total,
+            posterior_=np.exp(joint - total),
+            **self._attributes_of(noise),
+        )
 
     def _prior(self) -> dict[str, float]:
         """Prior probability of every member by name; they sum to 1."""
@@ -129,26 +144,33 @@ class ModelAveraging(NamedMembers):
             )
         return dict(zip(names, (share / share.sum()).tolist(), strict=True))
 
-    def _prepare(self, X: Any, y: Array, weight: Array) -> None:
-        """Compute what is needed before the models are compared."""
+    def _noise(self, member: Any, X: Any, y: Array, weight: Array) -> float | None:
+        """The standard deviation of y about a member, where the comparison needs it."""
+        return None
 
-    def _known_evidence(self, names: list[str]) -> tuple[Array, str] | None:
+    def _attributes_of(self, noise: list[float | None]) -> dict[str, Any]:
+        """Further attributes of the fitted model."""
+        return {}
+
+    def _known_evidence(self, members: list[Any], names: list[str]) -> tuple[Array, str] | None:
         """The best evidence that all members provide without cross-validation, if any."""
         if self.evidence in ("auto", EXACT):
-            exact = [exact_evidence(member) for member in self.estimators_]
-            self._require_known(exact, names, EXACT)
+            exact = [exact_evidence(member) for member in members]
+            self._require_known(exact, members, names, EXACT)
             pairs = [pair for pair in exact if pair is not None]
             if len(pairs) == len(exact):
                 kind = EXACT if all(pair[1] == EXACT for pair in pairs) else FITTED
                 return np.array([pair[0] for pair in pairs]), kind
         if self.evidence in ("auto", BIC):
-            values = [bic_evidence(member) for member in self.estimators_]
-            self._require_known(values, names, BIC)
+            values = [bic_evidence(member) for member in members]
+            self._require_known(values, members, names, BIC)
             if all(value is not None for value in values):
                 return np.array(values, dtype=float), BIC
         return None
 
-    def _require_known(self, values: list[Any], names: list[str], kind: str) -> None:
+    def _require_known(
+        self, values: list[Any], members: list[Any], names: list[str], kind: str
+    ) -> None:
         if self.evidence != kind or all(value is not None for value in values):
             return
         place = next(place for place, value in enumerate(values) if value is None)
@@ -159,18 +181,22 @@ class ModelAveraging(NamedMembers):
         }[kind]
         raise CapabilityError(
             f"{type(self).__name__}: evidence={kind!r} is not available: {names[place]!r}, a "
-            f"{type(self.estimators_[place]).__name__}, {reason}. Use evidence='cv', or 'auto'."
+            f"{type(members[place]).__name__}, {reason}. Use evidence='cv', or 'auto'."
         )
 
     def _cross_validated(
         self,
-        active: list[tuple[str, Any]],
-        given: dict[str, dict[str, Any]],
+        fits: tuple[list[tuple[str, Any]], dict[str, dict[str, Any]], list[Any]],
         X: Any,
         y: Array,
         weight: Array,
+        noise: list[float | None],
     ) -> Array:
-        """Log density of held-out rows under each member, by cross-validation."""
+        """Log density of held-out rows under each member, by cross-validation.
+
+        ``fits`` are the members as given, the arguments of their fits, and the fitted members.
+        """
+        active, given, members = fits
         who, n_rows = type(self).__name__, len(y)
         folds = folds_of(self.cv, y, classifier=hasattr(self, "classes_"), who=who)
         parts = [(place, fold) for place in range(len(active)) for fold in folds]
@@ -186,7 +212,7 @@ class ModelAveraging(NamedMembers):
         def keep(found: tuple[int, Array, Array]) -> None:
             kept[found[0]].append(found[1:])
 
-        if self._run(parts, work, keep, X, y) < len(parts):
+        if self._run(parts, work, keep, members, X, y) < len(parts):
             raise CapabilityError(
                 f"{who}: the time limit was reached before every model was fitted to every fold, "
                 "so the models cannot be compared. Increase th.config(max_time=...), or use fewer "
@@ -197,5 +223,5 @@ class ModelAveraging(NamedMembers):
             scores = np.empty((n_rows, *pieces[0][1].shape[1:]))
             for test, score in pieces:
                 scores[test] = score
-            found.append(self._log_density(place, scores, y, weight))
+            found.append(self._log_density(scores, y, weight, place, noise))
         return np.array(found)

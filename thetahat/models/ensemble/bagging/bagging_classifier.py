@@ -192,9 +192,13 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
 
     def _score_out_of_bag(
         self, y: Array, answers: OutOfBagPredictions, weight: Array | None
-    ) -> None:
-        self.oob_decision_function_, rows = answers.mean(type(self).__name__)
-        found = self.oob_decision_function_[rows].argmax(axis=1)
+    ) -> dict[str, Any]:
+        shares, rows = answers.mean(type(self).__name__)
+        found = shares[rows].argmax(axis=1)
         share = weights_of(weight, rows)
-        self._left_out = OutOfBagErrors((found != y[rows]).astype(np.float64), share, labels=True)
-        self.oob_score_ = 1.0 - self._left_out.error(0.95).error
+        errors = OutOfBagErrors((found != y[rows]).astype(np.float64), share, labels=True)
+        return {
+            "oob_decision_function_": shares,
+            "oob_score_": 1.0 - errors.error(0.95).error,
+            "_left_out": errors,
+        }

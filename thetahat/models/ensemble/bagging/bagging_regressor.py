@@ -138,9 +138,12 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
 
     def _score_out_of_bag(
         self, y: Array, answers: OutOfBagPredictions, weight: Array | None
-    ) -> None:
-        self.oob_prediction_, rows = answers.mean(type(self).__name__)
-        found, truth = self.oob_prediction_[rows], y[rows]
+    ) -> dict[str, Any]:
+        predictions, rows = answers.mean(type(self).__name__)
+        found, truth = predictions[rows], y[rows]
         share = weights_of(weight, rows)
-        self.oob_score_ = float(r2_score(truth, found, sample_weight=share))
-        self._left_out = OutOfBagErrors(truth - found, share, labels=False)
+        return {
+            "oob_prediction_": predictions,
+            "oob_score_": float(r2_score(truth, found, sample_weight=share)),
+            "_left_out": OutOfBagErrors(truth - found, share, labels=False),
+        }

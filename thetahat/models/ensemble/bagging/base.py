@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.resampling import take_columns, take_rows
 from thetahat.estimator.parameters import check_ranges
-from thetahat.estimator.watching import with_callbacks
+from thetahat.estimator.watching import keep_so_far, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
@@ -55,7 +55,7 @@ OF_THE_LAST_FIT = (
     "_left_out",
     "_packed",
 )
-"""Attributes to delete before a new fit."""
+"""Attributes that a new fit deletes unless it sets them."""
 
 
 class Bagging(BaggingParameters, MemberSequence, Ensemble):
@@ -104,8 +104,8 @@ class Bagging(BaggingParameters, MemberSequence, Ensemble):
     @abstractmethod
     def _score_out_of_bag(
         self, y: Array, answers: OutOfBagPredictions, weight: Array | None
-    ) -> None:
-        """Store the out-of-bag predictions and their score."""
+    ) -> dict[str, Any]:
+        """Attributes of the out-of-bag predictions and their score."""
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Any:
@@ -170,36 +170,60 @@ class Bagging(BaggingParameters, MemberSequence, Ensemble):
             return
         self.estimator_ = self._base()
         params = routed(self, "fit", params)["estimator"]["fit"]
-        self._start(before, n_rows, weight)
-        shareable = self._draws.all_columns and not params
+        draws = self._plan(n_rows, weight)
+        # Lists of this fit, stored at its end, because several threads may fit one model.
+        found: dict[str, Any] = {
+            "_draws": draws,
+            "estimators_": list(before),
+            "estimators_features_": list(self.estimators_features_) if before else [],
+            "_seeds": list(self._seeds) if before else [],
+        }
+        members = found["estimators_"]
+        shareable = draws.all_columns and not params
         rows_of_trees = SortedRows.of(self._prototype(), X, y) if shareable else None
         answers = OutOfBagPredictions(n_rows)
 
         def work(seed: int) -> tuple[int, Any, Array | None]:
             if rows_of_trees is None:
-                member = self._fitted(seed, X, y, params)
+                member = self._fitted(draws, seed, X, y, params)
             else:
-                member = rows_of_trees.grown(self._counts(seed), seeds_of(seed, 1)[0])
-            rows = self._draws.out_of_bag(seed) if self.oob_score else None
+                member = rows_of_trees.grown(_counts(draws, seed), seeds_of(seed, 1)[0])
+            rows = draws.out_of_bag(seed) if self.oob_score else None
             if rows is None or not len(rows):
                 return seed, member, None
-            seen = self._seen_by(take_rows(X, rows), seed)
+            seen = _seen_by(draws, take_rows(X, rows), seed)
             return seed, member, self._answer_of(member, seen, "predict", {})
 
-        def keep(found: tuple[int, Any, Array | None]) -> None:
-            seed, member, answer = found
-            self.estimators_.append(member)
-            self.estimators_features_.append(self._draws.columns_of(seed))
-            self._seeds.append(seed)
+        def keep(done: tuple[int, Any, Array | None]) -> None:
+            seed, member, answer = done
+            members.append(member)
+            found["estimators_features_"].append(draws.columns_of(seed))
+            found["_seeds"].append(seed)
             if answer is not None:
-                answers.add(self._draws.out_of_bag(seed), answer)
+                answers.add(draws.out_of_bag(seed), answer)
+            if getattr(self, "_skl_callbacks", None):
+                self.__dict__.update(found)  # callbacks may predict with the members so far
 
-        self._run(seeds, work, keep, X, y)
+        try:
+            self._run(seeds, work, keep, members, X, y)
+        except KeyboardInterrupt as interrupt:
+            if members:
+                keep_so_far(self, interrupt, **found)
+                self._forget_all_but(found)
+            raise
         every = np.arange(self.n_features_in_)
-        if all(np.array_equal(columns, every) for columns in self.estimators_features_):
-            self._packed = packed_alike(self.estimators_)
+        if all(np.array_equal(columns, every) for columns in found["estimators_features_"]):
+            found["_packed"] = packed_alike(members)
         if self.oob_score:
-            self._score_out_of_bag(y, answers, weight)
+            found |= self._score_out_of_bag(y, answers, weight)
+        self.__dict__.update(found)
+        self._forget_all_but(found)
+
+    def _forget_all_but(self, found: dict[str, Any]) -> None:
+        """Delete what the last fit has set and this one has not."""
+        for name in OF_THE_LAST_FIT:
+            if name not in found:
+                self.__dict__.pop(name, None)
 
     def _check_parameters(self) -> None:
         check_ranges(self)
@@ -232,10 +256,8 @@ class Bagging(BaggingParameters, MemberSequence, Ensemble):
         random = generator(self.random_state)
         return [int(seed) for seed in random.integers(2**63, size=self.n_estimators)[fitted:]]
 
-    def _start(self, before: list[Any], n_rows: int, weight: Array | None) -> None:
-        for name in OF_THE_LAST_FIT:
-            self.__dict__.pop(name, None)
-        self._draws = plan_draws(
+    def _plan(self, n_rows: int, weight: Array | None) -> Draws:
+        draws = plan_draws(
             n_rows,
             self.n_features_in_,
             max_samples=self.max_samples,
@@ -251,22 +273,19 @@ class Bagging(BaggingParameters, MemberSequence, Ensemble):
                 "bootstrap=True, because without replacement rows cannot be drawn in proportion to "
                 "their weights.",
             )
-        self.estimators_ = list(before)
-        if not before:
-            self.estimators_features_ = []
-            self._seeds = []
+        return draws
 
-    def _fitted(self, seed: int, X: Any, y: Array, params: dict[str, Any]) -> Any:
+    def _fitted(self, draws: Draws, seed: int, X: Any, y: Array, params: dict[str, Any]) -> Any:
         """A copy of the estimator fitted to the sample of this seed.
 
         If the estimator supports weights, rows drawn k times have weight k and are not copied.
         """
         member = self._copy(seed)
-        rows, X = self._draws.rows_of(seed), self._seen_by(X, seed)
+        rows, X = draws.rows_of(seed), _seen_by(draws, X, seed)
         if takes_weights(member) and self._all_drawn(y, rows):
-            return member.fit(X, y, **{**params, "sample_weight": self._counts(seed)})
+            return member.fit(X, y, **{**params, "sample_weight": _counts(draws, seed)})
         try:
-            params = rows_of_params(params, rows, self._draws.n_rows)
+            params = rows_of_params(params, rows, draws.n_rows)
             return member.fit(take_rows(X, rows), take_rows(y, rows), **params)
         except Exception as failure:
             self._explain(y, rows, failure)
@@ -285,14 +304,6 @@ class Bagging(BaggingParameters, MemberSequence, Ensemble):
         member = self._prototype()
         seed_member(member, seed)
         return member
-
-    def _counts(self, seed: int) -> Array:
-        """Number of times each row was drawn."""
-        rows = self._draws.rows_of(seed)
-        return np.bincount(rows, minlength=self._draws.n_rows).astype(np.float64)
-
-    def _seen_by(self, X: Any, seed: int) -> Any:
-        return X if self._draws.all_columns else take_columns(X, self._draws.columns_of(seed))
 
     def _all_drawn(self, y: Array, rows: Array) -> bool:
         """Whether ignoring the rows that were not drawn loses no class of y."""
@@ -350,6 +361,15 @@ class Bagging(BaggingParameters, MemberSequence, Ensemble):
     def _routes(self, mapping: MethodMapping) -> MetadataRouter:
         mapping.add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add(estimator=self._base(), method_mapping=mapping)
+
+
+def _counts(draws: Draws, seed: int) -> Array:
+    """Number of times each row was drawn."""
+    return np.bincount(draws.rows_of(seed), minlength=draws.n_rows).astype(np.float64)
+
+
+def _seen_by(draws: Draws, X: Any, seed: int) -> Any:
+    return X if draws.all_columns else take_columns(X, draws.columns_of(seed))
 
 
 def seed_member(member: Any, seed: int) -> None:

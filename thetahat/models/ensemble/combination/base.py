@@ -29,10 +29,11 @@ Done = TypeVar("Done")
 
 
 class Ensemble(Watched, Estimator, ABC):
-    """Models that predict together: ``estimators_`` grows by one when a member is fitted.
+    """Models that predict together.
 
-    Members are fitted in parallel, each with its share of the threads, and are stored in order, so
-    that results do not depend on the number of threads. Ctrl-C, a callback or
+    Members are fitted in parallel, each with its share of the threads, and are kept in order, so
+    that results do not depend on the number of threads. A fit collects them in a list of its own
+    and stores it at the end, because several threads may fit one model. Ctrl-C, a callback or
     ``th.config(max_time=...)`` keep the members that were finished.
     """
 
@@ -75,10 +76,14 @@ class Ensemble(Watched, Estimator, ABC):
         tasks: Sequence[Task],
         work: Callable[[Task], Done],
         keep: Callable[[Done], None],
+        members: list[Any],
         X: Any,
         y: Any,
     ) -> int:
-        """``keep(work(task))`` for each task in order, within the time limit; the number done."""
+        """``keep(work(task))`` for each task in order, within the time limit; the number done.
+
+        ``members`` are those that ``keep`` has collected so far, which the callbacks are shown.
+        """
         done = 0
         attributes = lambda members: {"estimators_": members}  # noqa: E731
         with self._watching(len(tasks), attributes, X, y) as watch:
@@ -88,7 +93,9 @@ class Ensemble(Watched, Estimator, ABC):
                         raise found.error
                     keep(found)
                     done += 1
-                    verdict = watch(done, list(self.estimators_), np.nan)
+                    if getattr(self, "_skl_callbacks", None):
+                        self.estimators_ = list(members)  # callbacks may look at the estimator
+                    verdict = watch(done, list(members), np.nan)
                     if verdict is not Verdict.GO_ON and done < len(tasks):
                         self._warn_of_fewer(done, len(tasks), verdict)
                         break

@@ -219,10 +219,14 @@ class NamedMembers(Ensemble):
         return {name: weights for name, _ in active}
 
     def _fit_named(
-        self, active: list[tuple[str, Any]], given: dict[str, dict[str, Any]], X: Any, y: Array
-    ) -> list[str]:
-        """Fit every member to all rows, in parallel; return the names of the fitted ones."""
-        self.estimators_ = []
+        self,
+        active: list[tuple[str, Any]],
+        given: dict[str, dict[str, Any]],
+        X: Any,
+        y: Array,
+        members: list[Any],
+    ) -> None:
+        """Fit every member to all rows, in parallel, and append them to ``members``."""
 
         def work(pair: tuple[str, Any]) -> tuple[str, Any, float]:
             began = time.monotonic()
@@ -231,18 +235,16 @@ class NamedMembers(Ensemble):
 
         def keep(found: tuple[str, Any, float]) -> None:
             name, member, seconds = found
-            self.estimators_.append(member)
-            self._print_fit(name, len(active), seconds)
+            members.append(member)
+            self._print_fit(name, len(members), len(active), seconds)
 
-        done = self._run(active, work, keep, X, y)
-        return [name for name, _ in active[:done]]
+        self._run(active, work, keep, members, X, y)
 
-    def _print_fit(self, name: str, planned: int, seconds: float) -> None:
-        """With ``verbose``, print the last of ``estimators_`` in the form of scikit-learn."""
+    def _print_fit(self, name: str, done: int, planned: int, seconds: float) -> None:
+        """With ``verbose``, print the member that was fitted last in the form of scikit-learn."""
         if getattr(self, "verbose", 0):
             kind = "Stacking" if type(self).__name__.startswith("Stacking") else "Voting"
-            done = f"({len(self.estimators_)} of {planned}) Processing {name}"
-            end = f"{done}, total={seconds:6.1f}s"
+            end = f"({done} of {planned}) Processing {name}, total={seconds:6.1f}s"
             print(f"[{kind}] {'.' * max(0, 68 - len(kind) - len(end))} {end}")
 
     @property

@@ -48,6 +48,14 @@ class Part(NamedTuple):
     fold: Fold | None
 
 
+class Members(NamedTuple):
+    """Members fitted to all rows: their names, themselves, and the method used for each."""
+
+    names: list[str]
+    fitted: list[Any]
+    methods: list[str]
+
+
 class Stacking(TransformerMixin, NamedMembers):
     """Members, and a ``final_estimator_`` fitted to their outputs.
 
@@ -95,11 +103,11 @@ class Stacking(TransformerMixin, NamedMembers):
         weight = self._weights(sample_weight, n_rows)
         given = self._params_of_members(active, weight, params)
         self._remember_columns(X)
-        self.__dict__.pop("final_estimator_", None)
         if isinstance(self.cv, str) and self.cv == PREFIT:
-            outputs = self._outputs_of_fitted(active, X)
+            members = self._fitted(active)
+            outputs = self._outputs_of(members, X)
         else:
-            outputs = self._outputs_out_of_fold(active, given, X, targets)
+            members, outputs = self._outputs_out_of_fold(active, given, X, targets)
         final = self._unfitted_final()
         weights = {}
         if weight is not None and (self.final_estimator is None or _may_weigh(final)):
@@ -110,7 +118,18 @@ class Stacking(TransformerMixin, NamedMembers):
                 f"{type(final).__name__}, does not support sample weights. Use another one, or "
                 "leave the weights out."
             )
-        self.final_estimator_ = final.fit(self._joined(X, outputs), targets, **weights)
+        joined = self._joined(X, members, outputs)
+        self._store(members, outputs, final.fit(joined, targets, **weights))
+
+    def _store(self, members: Members, outputs: list[Array], final: Any) -> None:
+        """Set all attributes at once, so that fits in several threads do not mix two models."""
+        self.__dict__.update(
+            estimators_=members.fitted,
+            stack_method_=members.methods,
+            _fitted_names=members.names,
+            _n_columns=[each.shape[1] for each in self._columns(members, outputs)],
+            final_estimator_=final,
+        )
 
     def _unfitted_final(self) -> Any:
         return clone(
@@ -128,19 +147,14 @@ class Stacking(TransformerMixin, NamedMembers):
         X, n_rows = self._require_rows(X, y)
         targets = self._targets(y, n_rows)
         self._remember_columns(X)
-        self._take_fitted(self._active())
+        members = self._fitted(self._active())
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        joined = self._joined(X, outputs)
-        self.final_estimator_ = self._unfitted_final().fit(joined, targets, **weights)
+        joined = self._joined(X, members, outputs)
+        self._store(members, outputs, self._unfitted_final().fit(joined, targets, **weights))
         return self
 
-    def _outputs_of_fitted(self, active: list[tuple[str, Any]], X: Any) -> list[Array]:
-        """Outputs of members that are already fitted."""
-        self._take_fitted(active)
-        return self._outputs_of(self.estimators_, X)
-
-    def _take_fitted(self, active: list[tuple[str, Any]]) -> None:
-        """Use members that are already fitted."""
+    def _fitted(self, active: list[tuple[str, Any]]) -> Members:
+        """Members that are already fitted."""
         for name, member in active:
             try:
                 check_is_fitted(member)
@@ -150,9 +164,11 @@ class Stacking(TransformerMixin, NamedMembers):
                     f"{type(member).__name__}, is not fitted yet. Fit it to other rows first, or "
                     "use cv=5 to fit all members here."
                 ) from failure
-        self.estimators_ = [member for _, member in active]
-        self.stack_method_ = [self._method_of(name, member) for name, member in active]
-        self._fitted_names = [name for name, _ in active]
+        return Members(
+            [name for name, _ in active],
+            [member for _, member in active],
+            [self._method_of(name, member) for name, member in active],
+        )
 
     def _outputs_out_of_fold(
         self,
@@ -160,7 +176,7 @@ class Stacking(TransformerMixin, NamedMembers):
         given: dict[str, dict[str, Any]],
         X: Any,
         y: Array,
-    ) -> list[Array]:
+    ) -> tuple[Members, list[Array]]:
         """Fit the members to all rows, and compute the out-of-fold outputs of their copies."""
         who, n_rows = type(self).__name__, len(y)
         one_label = hasattr(self, "classes_") and y.ndim == 1
@@ -168,7 +184,7 @@ class Stacking(TransformerMixin, NamedMembers):
         methods = {name: self._method_of(name, member) for name, member in active}
         parts = [Part(name, member, fold) for name, member in active for fold in (None, *folds)]
         outputs: list[Array] = []
-        self.estimators_, self.stack_method_ = [], []
+        members: list[Any] = []
 
         def work(part: Part) -> tuple[Part, Any]:
             if part.fold is None:
@@ -184,9 +200,8 @@ class Stacking(TransformerMixin, NamedMembers):
             part, result = found
             if part.fold is None:
                 member, seconds = result
-                self.estimators_.append(member)
-                self._print_fit(part.name, len(active), seconds)
-                self.stack_method_.append(methods[part.name])
+                members.append(member)
+                self._print_fit(part.name, len(members), len(active), seconds)
                 outputs.append(np.empty(0))
                 return
             test = part.fold[1]
@@ -194,15 +209,14 @@ class Stacking(TransformerMixin, NamedMembers):
                 outputs[-1] = np.empty((n_rows, *result.shape[1:]), dtype=result.dtype)
             outputs[-1][test] = result
 
-        done = self._run(parts, work, keep, X, y) // (len(folds) + 1)
+        done = self._run(parts, work, keep, members, X, y) // (len(folds) + 1)
         if not done:
             raise CapabilityError(
                 f"{who}: the time limit was reached before the first member had predicted every "
                 "row. Increase th.config(max_time=...), or use fewer folds."
             )
-        del self.estimators_[done:], self.stack_method_[done:]
-        self._fitted_names = [name for name, _ in active[:done]]
-        return outputs[:done]
+        names = [name for name, _ in active[:done]]
+        return Members(names, members[:done], [methods[name] for name in names]), outputs[:done]
 
     def _method_of(self, name: str, member: Any) -> str:
         """The first of the requested methods that the member has."""
@@ -232,15 +246,18 @@ class Stacking(TransformerMixin, NamedMembers):
             return LabelEncoding(self.classes_).encode(found).astype(np.float64)
         return found
 
-    def _outputs_of(self, members: list[Any], X: Any) -> list[Array]:
-        pairs = zip(members, self.stack_method_, strict=True)
+    def _members(self) -> Members:
+        return Members(self._fitted_names, self.estimators_, self.stack_method_)
+
+    def _outputs_of(self, members: Members, X: Any) -> list[Array]:
+        pairs = zip(members.fitted, members.methods, strict=True)
         return [self._output(member, method, X) for member, method in pairs]
 
-    def _joined(self, X: Any, outputs: list[Array]) -> Any:
-        """Outputs of the members side by side, followed by X with ``passthrough=True``."""
+    def _columns(self, members: Members, outputs: list[Array]) -> list[Array]:
+        """Columns of each member on which the final estimator is fitted."""
         columns = []
         several_labels = isinstance(getattr(self, "classes_", None), list)
-        for method, output in zip(self.stack_method_, outputs, strict=True):
+        for method, output in zip(members.methods, outputs, strict=True):
             if output.ndim == 1:
                 columns.append(output[:, None])
             elif method == "predict_proba" and output.shape[1] == 2 and not several_labels:
@@ -249,8 +266,12 @@ class Stacking(TransformerMixin, NamedMembers):
                 )  # the other column is 1 minus this one, so it adds nothing
             else:
                 columns.append(output)
+        return columns
+
+    def _joined(self, X: Any, members: Members, outputs: list[Array]) -> Any:
+        """Outputs of the members side by side, followed by X with ``passthrough=True``."""
+        columns = self._columns(members, outputs)
         dtype = precision_of(columns)
-        self._n_columns = [column.shape[1] for column in columns]
         joined = np.hstack([column.astype(dtype, copy=False) for column in columns])
         if not self.passthrough:
             return joined
@@ -276,7 +297,8 @@ class Stacking(TransformerMixin, NamedMembers):
         """
         check_is_fitted(self)
         self._same_columns(X)
-        return self._joined(X, self._outputs_of(self.estimators_, X))
+        members = self._members()
+        return self._joined(X, members, self._outputs_of(members, X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns of `transform`. Cost: O(columns).

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.data.arrays import as_array
+from thetahat.data.validation import require_dense_target
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
@@ -86,7 +88,8 @@ class StackingClassifier(Stacking, EnsembleClassifier):
         return cls([("logistic", LogisticRegression()), ("ridge", RidgeClassifier())])
 
     def _targets(self, y: Any, n_rows: int, dtype: Any = None) -> Array:
-        labels = np.asarray(y)
+        require_dense_target(y, type(self).__name__)
+        labels = as_array(y, "y", type(self).__name__)
         if labels.ndim != 2 or labels.shape[1] < 2:
             return super()._targets(y, n_rows)
         if len(labels) != n_rows:

@@ -9,6 +9,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.parameters import check_ranges
+from thetahat.estimator.watching import keep_so_far
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -37,15 +38,22 @@ class Voting(TransformerMixin, NamedMembers):
         weight = self._weights(sample_weight, n_rows)
         given = self._params_of_members(active, weight, params)
         self._remember_columns(X)
-        names: list[str] = []
+        members: list[Any] = []
+
+        def attributes() -> dict[str, Any]:
+            names = [name for name, _ in active[: len(members)]]
+            shares = None if share is None else np.array([share[name] for name in names])
+            return {"estimators_": members, "_fitted_names": names, "_share": shares}
+
         try:
-            names = self._fit_named(active, given, X, targets)
-        finally:
-            # Also on Ctrl-C, so that the fitted members can predict.
-            names = names or [name for name, _ in active[: len(self.estimators_)]]
-            self._share = None if share is None else np.array([share[name] for name in names])
-            self._fitted_names = names
-        self._require_votes()
+            self._fit_named(active, given, X, targets, members)
+        except KeyboardInterrupt as interrupt:
+            if members:
+                keep_so_far(self, interrupt, **attributes())
+            raise
+        found = attributes()
+        self._require_votes(found["_share"])
+        self.__dict__.update(found)  # at once: fits in several threads must not mix two models
 
     def _shares(self) -> dict[str, float] | None:
         """Weight of each member, by name."""
@@ -67,8 +75,8 @@ class Voting(TransformerMixin, NamedMembers):
             )
         return dict(zip(names, weights.tolist(), strict=True))
 
-    def _require_votes(self) -> None:
-        if self._share is not None and not self._share.any():
+    def _require_votes(self, shares: Array | None) -> None:
+        if shares is not None and not shares.any():
             raise ParameterError(
                 f"{type(self).__name__}: the weights of all members in use are 0. At least one "
                 "weight must be positive."

@@ -80,7 +80,8 @@ class DevianceRegressor(LikelihoodInference, OneTargetRegressor):
         "warm_start": boolean,
     }
     _against_separation = (
-        "Add a penalty, such as alpha=1.0, or drop the rows or columns that cause it"
+        "Use a penalty that bounds them, such as alpha=1.0, or drop the rows or columns that "
+        "cause it"
     )
 
     @abstractmethod

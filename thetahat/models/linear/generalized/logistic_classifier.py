@@ -59,7 +59,7 @@ class LogisticParameters:
 class LogisticClassifier(LogisticParameters, Sparsifies, RiskMinimiser, LinearClassifier):
     """Class probabilities under the logit link, their logarithms, and random labels."""
 
-    _against_separation = "Add a penalty, such as C=1.0"
+    _against_separation = "Use a penalty that bounds them, such as C=1.0"
 
     def predict_proba(self, X: Any) -> Array:
         """Predict class probabilities. Cost: O(n d k) for k classes.

@@ -260,8 +260,9 @@ class LikelihoodInference(RiskMinimiser):
             )
         if parts.family is None:
             return (
-                f"{who}: {type(parts.loss).__name__} is not the likelihood of a distribution, so "
-                "there is no formula for standard errors. Resample the rows with th.bootstrap."
+                f"{who}: standard errors are available for normal, Bernoulli, categorical and "
+                "Poisson likelihoods and for losses that declare their family, but not for the "
+                f"loss {type(parts.loss).__name__}. Resample the rows with th.bootstrap."
             )
         outcome = self.solution_.outcome
         if not (outcome.success or outcome is Outcome.STALLED):

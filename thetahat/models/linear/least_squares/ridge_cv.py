@@ -81,7 +81,7 @@ class RidgeCV(RidgeSearch, LinearRegressor):
         better. None uses the negative mean squared error, or R² if `cv` is given.
     gcv_mode : {None, "auto", "svd", "eigen"}, default=None
         Has no effect. Accepted for compatibility with scikit-learn; the eigenvalues of the normal
-        equations are always used.
+        equations are used, or the singular values of X if these equations would lose digits.
     store_cv_results : bool, default=False
         Whether to keep the results for every row and every penalty in ``cv_results_``. Only
         possible with ``cv=None``.
@@ -208,11 +208,12 @@ class RidgeCV(RidgeSearch, LinearRegressor):
 
     def _fold_scores(self, source: Source, alphas: Array, for_folds: dict[str, Any]) -> Array:
         """Mean score over folds; one Gram matrix and one spectrum per fold."""
-        if self.store_cv_results or self.alpha_per_target:
-            raise ParameterError(
-                "RidgeCV: store_cv_results=True and alpha_per_target=True are only possible with "
-                f"leave-one-out cross-validation, but cv={self.cv!r}. Use cv=None."
-            )
+        for name in ("store_cv_results", "alpha_per_target"):
+            if getattr(self, name):
+                raise ParameterError(
+                    f"RidgeCV: {name}=True is only possible with leave-one-out cross-validation, "
+                    f"but cv={self.cv!r}. Use cv=None, or {name}=False."
+                )
         whole = _in_memory(source)
         scorer = check_scoring(Ridge(), scoring=self.scoring)
         scores = []

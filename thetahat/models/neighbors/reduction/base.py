@@ -38,19 +38,24 @@ class NearestPrototype(Classifier):
     _parametric = False
     _streams = False
 
+    prototypes_: Array
+    prototype_labels_: Array
+    _indices: list[NeighborIndex | None]
+
     def _keep(self, prototypes: Array, codes: Array, distance: Distance) -> None:
         """Keep the rows, with an index for each class that has any."""
         require_visible_differences(prototypes, distance)
-        self.prototypes_ = prototypes
-        self.prototype_labels_ = self.classes_[codes]
-        self._indices: list[NeighborIndex | None] = []
+        labels = self.classes_[codes]
+        indices: list[NeighborIndex | None] = []
         for code in range(self.classes_.shape[0]):
             rows = np.ascontiguousarray(prototypes[codes == code])
             if not rows.shape[0]:  # each row of the class equals an earlier one of another class
-                self._indices.append(None)
+                indices.append(None)
                 continue
             algorithm = "kd_tree" if _has_tree(distance) and suits_tree(*rows.shape) else "brute"
-            self._indices.append(NeighborIndex(rows, distance, algorithm, LEAF_SIZE))
+            indices.append(NeighborIndex(rows, distance, algorithm, LEAF_SIZE))
+        # At once, so that fits in several threads do not leave parts of two models.
+        self.__dict__.update(prototypes_=prototypes, prototype_labels_=labels, _indices=indices)
 
     def decision_function(self, X: Any) -> Array:
         """Compute how near the kept rows of each class are. Cost: O(n_prototypes · d) per row.
