@@ -46,13 +46,20 @@ def with_callbacks(fit: Method) -> Method:
     @wraps(fit)
     def watched(self: Any, *args: Any, **params: Any) -> Any:
         ends: list[Callable[[], Any]] = []
-        before = _fit.set((self, ends))
+        before, is_whole = _fit.set((self, ends)), False
         try:
-            return fit(self, *args, **params)
+            made = fit(self, *args, **params)
+            is_whole = True
+            return made
         finally:
             _fit.reset(before)
-            for end in ends:
-                end()
+            try:
+                for end in ends:
+                    end()
+            except KeyboardInterrupt as interrupt:
+                if is_whole:
+                    keep_so_far(self, interrupt)
+                raise
 
     return sklearn.callback.with_callbacks(watched)
 
@@ -74,8 +81,11 @@ class Watched(CallbackSupportMixin):
 
         On Ctrl-C the best parameters so far, which the exception carries, are stored first.
         """
-        context = self._init_callback_context(max_subtasks=max_steps)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        context: Any = None
+        if getattr(self, "_skl_callbacks", None):
+            # Stored on the model, so that only fits with callbacks exclude each other.
+            context = self._init_callback_context(max_subtasks=max_steps)
+            context.call_on_fit_task_begin(estimator=self, X=X, y=y)
 
         def on_step(step: int, theta: Any, value: float) -> bool:
             inner = context.subcontext(task_name="step")
@@ -91,7 +101,7 @@ class Watched(CallbackSupportMixin):
 
         try:
             yield Watch(
-                on_step=on_step if getattr(self, "_skl_callbacks", None) else None,
+                on_step=None if context is None else on_step,
                 report=_report(self),
             )
         except KeyboardInterrupt as interrupt:
@@ -100,12 +110,13 @@ class Watched(CallbackSupportMixin):
                 keep_so_far(self, interrupt, **attributes(solution.theta), solution_=solution)
             raise
         finally:
-            end = partial(context.call_on_fit_task_end, estimator=self, X=X, y=y)
-            running = _fit.get()
-            if running is not None and running[0] is self:
-                running[1].append(end)
-            else:
-                end()
+            if context is not None:
+                end = partial(context.call_on_fit_task_end, estimator=self, X=X, y=y)
+                running = _fit.get()
+                if running is not None and running[0] is self:
+                    running[1].append(end)
+                else:
+                    end()
 
     def _warn_unless_converged(self) -> None:
         """Warn if an iterative fit stopped early, with the remaining gap and a remedy."""
@@ -205,7 +216,12 @@ def is_kept(model: Any, failure: BaseException) -> bool:
 
     Attributes that a fit sets on its way are no such model.
     """
-    return id(model) in getattr(failure, "kept", ())
+    cause: BaseException | None = failure
+    while cause is not None:  # a second interrupt may have come while the first one was handled
+        if id(model) in getattr(cause, "kept", ()):
+            return True
+        cause = cause.__context__
+    return False
 
 
 def is_stale(model: Any, name: str, before: Any) -> bool:

@@ -248,7 +248,11 @@ class SpectralClustering(ClusterMixin, GraphModel):
         return self.n_neighbors
 
     def _similarities(self, X: Matrix) -> Matrix:
-        kernel = kernel_of(
-            self.affinity, X.shape[1], self.gamma, self.degree, self.coef0, self.kernel_params
-        )
+        try:
+            kernel = kernel_of(
+                self.affinity, X.shape[1], self.gamma, self.degree, self.coef0, self.kernel_params
+            )
+        except ParameterError as failure:
+            words = str(failure).replace("kernel=", "affinity=", 1)
+            raise ParameterError(f"SpectralClustering: {words}") from None
         return kernel_affinity(X, kernel)

@@ -19,7 +19,7 @@ from thetahat.estimator.parameters import (
     none,
     whole,
 )
-from thetahat.estimator.watching import Watched, with_callbacks
+from thetahat.estimator.watching import Watched, keep_so_far, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import ordered_map
@@ -115,8 +115,11 @@ class DensityForest(Watched, CellModel, SingleRows):
                     verdict = watch(len(trees), trees, float("nan"))
                     if verdict is not Verdict.GO_ON:
                         break
-            finally:  # also on Ctrl-C: the trees so far form a forest
-                self.__dict__.update(_attributes(trees))
+            except KeyboardInterrupt as interrupt:
+                if trees:  # they form a forest
+                    keep_so_far(self, interrupt, **_attributes(trees))
+                raise
+        self.__dict__.update(_attributes(trees))
         if verdict is Verdict.OUT_OF_TIME:
             warn(
                 f"DensityForest: out of time after {len(trees)} of {self.n_estimators} trees, "

@@ -19,6 +19,7 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.given import Precomputed
 from thetahat.models.kernel.machine import KernelMachine
@@ -150,7 +151,15 @@ class LaplacianSVM(PartlyLabelledMachine):
         features = KernelFeatures.of(self.kernel_, source.X, centres)
         values = features(source.X[first])
         M = self._penalty(rows, first, place, values)
-        inner, seen = PenalisedFeatures.of(features, values[place[rows.known]], M)
+        try:
+            inner, seen = PenalisedFeatures.of(features, values[place[rows.known]], M)
+        except np.linalg.LinAlgError:
+            raise ParameterError(
+                f"LaplacianSVM: with alpha={self.alpha!r} and graph_alpha="
+                f"{self.graph_alpha!r} the penalty of the graph is too large beside that of "
+                "the kernel, so that their sum is singular to rounding. Raise alpha, or lower the "
+                "other."
+            ) from None
         self._fit_features(inner, seen, rows.labelled, rows.n_scores, self.alpha, X, y)
         self._state_centres(self._n_centres(source), source.n_rows)
         self._label_rest(X, y)

@@ -26,7 +26,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
-from thetahat.estimator.watching import Watched, with_callbacks
+from thetahat.estimator.watching import Watched, keep_so_far, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -184,12 +184,21 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
 
         verdict = Verdict.GO_ON
         with self._watching(self.max_iter, _attributes, X, y) as watch:
-            for made in rounds(learn, probabilities, self._choose, labels, known, self.max_iter):
-                self.__dict__.update(_attributes(made))  # keeps the last iteration on Ctrl-C
-                self._print_progress(made)
-                verdict = watch(made.number, made, float("nan"))
-                if verdict is not Verdict.GO_ON:
-                    break
+            made = None
+            try:
+                for made in rounds(
+                    learn, probabilities, self._choose, labels, known, self.max_iter
+                ):
+                    self._print_progress(made)
+                    verdict = watch(made.number, made, float("nan"))
+                    if verdict is not Verdict.GO_ON:
+                        break
+            except KeyboardInterrupt as interrupt:
+                if made is not None:
+                    keep_so_far(self, interrupt, **_attributes(made))
+                raise
+        assert made is not None
+        self.__dict__.update(_attributes(made))
         if verdict is Verdict.OUT_OF_TIME and not self.termination_condition_:
             warn(
                 f"SelfTrainingClassifier: out of time; iterations made: {self.n_iter_}. The last "

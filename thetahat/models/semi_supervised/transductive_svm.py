@@ -19,7 +19,7 @@ from thetahat.estimator.parameters import (
     none,
     whole,
 )
-from thetahat.estimator.watching import with_callbacks
+from thetahat.estimator.watching import keep_so_far, with_callbacks
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
@@ -162,12 +162,17 @@ class TransductiveSVM(PartlyLabelledMachine):
         most = self.n_stages * self.max_rounds
         with self._watching(most, attributes, X, y) as watch:
             fit = watch.in_time(partial(self._fit_once, predictor, problem))
-            for made in self._rounds(problem, fit, predictor):
-                path.append((made.weight, made.solution.value))
-                self.__dict__.update(attributes(made.solution.theta))
-                verdict = watch(len(path), made.solution.theta, made.solution.value)
-                if verdict is not Verdict.GO_ON:
-                    break
+            try:
+                for made in self._rounds(problem, fit, predictor):
+                    path.append((made.weight, made.solution.value))
+                    verdict = watch(len(path), made.solution.theta, made.solution.value)
+                    if verdict is not Verdict.GO_ON:
+                        break
+            except KeyboardInterrupt as interrupt:
+                if path:
+                    keep_so_far(self, interrupt, **attributes(made.solution.theta))
+                raise
+        self.__dict__.update(attributes(made.solution.theta))
         self.path_, self.n_iter_ = np.array(path), len(path)
         self.solution_ = _solution(made, path, verdict, problem)
         self._state_centres(self._n_centres(rows.everything), rows.everything.n_rows)

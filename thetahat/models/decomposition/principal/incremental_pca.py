@@ -139,7 +139,7 @@ class IncrementalPCA(GaussianView):
     def _absorbed(
         self, before: dict[str, Any], rows: Array, batch_size: int | None = None
     ) -> dict[str, Any]:
-        """Attributes of the batches before and these rows; nothing before starts anew."""
+        """Attributes of the batches before and these rows; nothing before means a new start."""
         b, d = rows.shape
         seen = before.get("n_samples_seen_", 0)
         first = seen == 0

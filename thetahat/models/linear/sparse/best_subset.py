@@ -22,7 +22,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
-from thetahat.estimator.watching import WatchedSolver, with_callbacks
+from thetahat.estimator.watching import WatchedSolver, keep_so_far, with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
@@ -140,6 +140,7 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
                 if so_far is not None:
                     values = self._judge_by_all_rows(about, so_far)
                     self._keep_subsets(source, about, so_far, values, Outcome.INTERRUPTED)
+                    keep_so_far(self, interrupt)
                 raise
         self._keep_subsets(source, about, found, values, outcome)
         self._warn_unless_converged()

@@ -28,7 +28,11 @@ def named_distance(metric: Any, parameters: dict[str, Any] | None, p: float, who
     if callable(metric) and not isinstance(metric, Distance | type):
         return Custom(partial(metric, **given) if given else metric)
     if not isinstance(metric, str) or metric not in _BY_PARAMETERS:
-        distance = named(metric)
+        try:
+            distance = named(metric)
+        except ParameterError as failure:
+            words = str(failure).replace("distance=", "metric=", 1)
+            raise ParameterError(f"{who}: {words}") from None
     else:
         if metric in ("minkowski", "p"):
             if "p" in given:

@@ -323,7 +323,7 @@ def _not_listed(column: Variable | str, example: Any, asked: Any, who: str) -> s
 
 
 def _by_type(categorical_features: Any) -> bool:
-    """Whether the types of the columns tell which are categorical."""
+    """Whether the types of the columns determine which are categorical."""
     return isinstance(categorical_features, str) and categorical_features == "from_dtype"
 
 
