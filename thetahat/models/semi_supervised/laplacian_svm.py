@@ -18,8 +18,8 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.estimator.watching import with_callbacks
-from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.given import Precomputed
 from thetahat.models.kernel.machine import KernelMachine
