@@ -64,7 +64,7 @@ def distinct_labels(source: Source) -> Array:
 
     They must be whole numbers: fractions are the targets of a regression, not labels.
     """
-    return source.reduce(_distinct).values
+    return source.targets_only().reduce(_distinct).values
 
 
 def _distinct(block: Block) -> Distinct:
