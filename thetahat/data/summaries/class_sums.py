@@ -91,10 +91,6 @@ def class_codes(block: Block) -> Array:
     return to_host(block.targets).astype(np.int64)
 
 
-def _weights(block: Block) -> Array:
-    return kernel_weights(block.weight)
-
-
 def class_moments(source: Source, n_classes: int) -> ClassMoments:
     """The moments of every class over all rows of a source whose targets are codes."""
     return source.reduce(summarise_class_moments, n_classes)
@@ -107,7 +103,7 @@ def summarise_class_moments(block: Block, n_classes: int) -> ClassMoments:
         return _of_sparse_rows(X, block, n_classes)
     count = np.empty(n_classes)
     mean, scatter = np.empty((2, n_classes, X.shape[1]))
-    _native.class_moments(X, class_codes(block), _weights(block), count, mean, scatter)
+    _native.class_moments(X, class_codes(block), kernel_weights(block.weight), count, mean, scatter)
     # Infinite entries stay, so that they are found; missing ones are left out.
     if np.isnan(mean).any() and np.isnan(X).any():
         return _without_missing(X, block, n_classes)
@@ -185,7 +181,7 @@ def class_sums(source: Source, n_classes: int, threshold: float | None = None) -
 
 def summarise_class_sums(block: Block, n_classes: int, threshold: float | None = None) -> ClassSums:
     """The sums of every class in one block: of the entries, or of those above a threshold."""
-    X, code, weight = to_host(block.X), class_codes(block), _weights(block)
+    X, code, weight = to_host(block.X), class_codes(block), kernel_weights(block.weight)
     count = np.bincount(code, weights=block.row_weights, minlength=n_classes)
     sums = np.zeros((n_classes, X.shape[1]))
     reading = (threshold is not None, 0.0 if threshold is None else float(threshold))
