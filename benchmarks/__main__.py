@@ -59,6 +59,7 @@ FAMILIES = (
     "neural_tables",
     "combination",
     "boosting",
+    "contributions",
     "forest",
     "isolation",
     "corners_trees",

@@ -141,6 +141,7 @@ NB_MODULE(THETAHAT_MODULE(THETAHAT_LEVEL), module) {
 #else
 NB_MODULE(_native, module) {
 #endif
+    nanobind::set_leak_warnings(false); // models in a cache outlive the module
     module.doc() = "Compiled kernels: pure functions on typed, contiguous arrays.";
 #define THETAHAT_BIND(name) thetahat::bind_##name(module);
     THETAHAT_KERNELS(THETAHAT_BIND)

@@ -12,6 +12,7 @@ from thetahat.data.memory_map import release_rows
 from thetahat.data.resampling import take_rows
 from thetahat.data.source import Block, S, Source, row_weights, rows_per_block
 from thetahat.foundation.cached import cached_property
+from thetahat.foundation.checked_value import well_placed_values
 from thetahat.foundation.threads import blocks_in_flight, one_blas_thread
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
@@ -34,6 +35,9 @@ class InMemory(Source):
     X: Matrix
     y: Array | None = None
     weight: Array | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(well_placed_values(state))
 
     @property
     def n_rows(self) -> int:

@@ -27,6 +27,7 @@ from thetahat.data.finite import describe_non_finite
 from thetahat.data.in_memory import InMemory
 from thetahat.data.magnitudes import WEIGHTS, require_target_size, require_weight_size
 from thetahat.data.source import Block, Source
+from thetahat.foundation.checked_value import well_placed, well_placed_rows
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 
@@ -256,7 +257,7 @@ def _require_target_columns(shape: tuple[int, ...], who: str) -> None:
 def as_numbers(values: Any, role: str, who: str) -> Array:
     """A float32 or float64 array without a copy where it already is one."""
     if type(values) in (np.ndarray, np.memmap) and values.dtype in (np.float64, np.float32):
-        return values
+        return well_placed(values)
     array = as_array(values, role, who)
     if array.dtype.kind == "c":
         raise DataError(
@@ -264,7 +265,7 @@ def as_numbers(values: Any, role: str, who: str) -> Array:
             "Give real and imaginary parts as two columns."
         )
     if array.dtype in (np.float64, np.float32):
-        return array
+        return well_placed(array)
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
     if array.dtype.kind in "USOT":
@@ -332,6 +333,7 @@ def _as_csr(X: Any, who: str) -> Array:
     if csr.indices.dtype != csr.indptr.dtype or not csr.indices.dtype.isnative:
         # The constructor brings both to one native type, which compiled loops need.
         csr = scipy.sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
+    csr = well_placed_rows(csr)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()

@@ -161,7 +161,9 @@ def relabelled(
         return View.of(source, _to_codes(encoding, source.dtype), **facts), encoding
     values = LabelEncoding(distinct_labels(source))
     _require_exact(source, values.classes)
-    view = View.of(source, _to_codes(values, source.dtype), **facts)
+    are_codes = np.array_equal(values.classes, np.arange(values.n_classes))
+    to_codes = as_given if are_codes else _to_codes(values, source.dtype)
+    view = View.of(source, to_codes, **facts)
     return view, LabelEncoding(source.target_values(values.classes))
 
 

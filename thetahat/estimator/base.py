@@ -31,7 +31,7 @@ from thetahat.estimator.parameters import (
 from thetahat.estimator.stored_parts import require_fitting_lengths
 from thetahat.estimator.watching import is_kept, is_stale
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.checked_value import check_sparse_entries
+from thetahat.foundation.checked_value import check_sparse_entries, well_placed_values
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.mathematics.optimizers.resumable import note_fit
 from thetahat.mathematics.parts import Part
@@ -166,7 +166,7 @@ class Estimator(BaseEstimator):
             self.__class__ = theirs
             theirs.__setstate__(self, state)
         else:
-            super().__setstate__(state)
+            super().__setstate__(well_placed_values(state) if isinstance(state, dict) else state)
             check_sparse_entries(self, vars(self))
             self._check_stored_classes()
             require_fitting_lengths(self)
@@ -315,6 +315,7 @@ class Estimator(BaseEstimator):
             and 0 < X.size <= DIRECT_SIZE
             and X.dtype.char in "df"
             and X.dtype.isnative
+            and X.flags.aligned
             and self.__sklearn_is_fitted__()
             and "feature_names_in_" not in self.__dict__
             and X.shape[1] == getattr(self, "n_features_in_", None)

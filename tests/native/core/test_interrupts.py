@@ -29,4 +29,4 @@ def test_spanning_trees_are_interrupted(name):
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)
-    assert time.process_time() - start < 2.0
+    assert time.process_time() - start < 4.0  # an uninterrupted one takes a minute

@@ -18,8 +18,16 @@ from thetahat.data.distributed.pieces import dask
 from thetahat.data.distributed.tree import tree
 from thetahat.data.in_memory import InMemory
 from thetahat.data.row_state import Rows, RowState, filled, part_of
+from thetahat.foundation.checked_value import well_placed
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+
+State = tuple[Rows, Any]
+"""The arrays of a partition, and the summary of the pass that made them.
+
+Only summaries travel to the task that merges them: arrays may be large. The arrays themselves need
+no task of their own, because the next pass takes the pair.
+"""
 
 
 class DaskRowState(RowState):
@@ -27,15 +35,13 @@ class DaskRowState(RowState):
 
     def __init__(self, source: Any, start: dict[str, Any]) -> None:
         self._rows = source
-        fill = dask("delayed").delayed(filled, pure=False)
+        fill = dask("delayed").delayed(_first, pure=False)
         self._parts: Any = [fill(size, start) for size in source.sizes]
 
     def reduce(self, summarise: Callable[..., Any], *params: Any) -> Any:
         """As `RowState.reduce`, by the workers, which keep the new arrays."""
         pairs = self._rows.tasks(_advanced, packed(summarise, params), self._parts)
-        *parts, whole = kept(
-            [*(pair[0] for pair in pairs), tree([pair[1] for pair in pairs])],
-        )
+        *parts, whole = kept([*pairs, tree([pair[1] for pair in pairs])])
         (found,) = computed([whole])
         self._parts = parts
         return found
@@ -70,14 +76,19 @@ class DaskRowState(RowState):
         return drawn
 
 
-def _advanced(part: InMemory, start: int, work: bytes, arrays: Rows) -> tuple[Rows, Any]:
+def _first(size: int, start: dict[str, Any]) -> State:
+    return filled(size, start), None
+
+
+def _advanced(part: InMemory, start: int, work: bytes, state: State) -> State:
     """The new arrays of a partition, and its summary."""
-    new = {name: values.copy() for name, values in arrays.items()}
-    return new, _seen(part, start, work, new)
+    new = {name: values.copy() for name, values in state[0].items()}
+    return new, _seen(part, start, work, (new, None))
 
 
-def _seen(part: InMemory, start: int, work: bytes, arrays: Rows) -> Any:
+def _seen(part: InMemory, start: int, work: bytes, state: State) -> Any:
     """The summary of a partition and its arrays."""
+    arrays = {name: well_placed(values) for name, values in state[0].items()}
     summarise, params = unpacked(work)
     with one_blas_thread():
         return merged(
@@ -88,20 +99,21 @@ def _seen(part: InMemory, start: int, work: bytes, arrays: Rows) -> Any:
         )
 
 
-def _array(arrays: Rows, name: str) -> Array:
-    return arrays[name]
+def _array(state: State, name: str) -> Array:
+    return state[0][name]
 
 
-def _limits(part: InMemory, arrays: Rows, name: str, weighted: bool) -> Array:
+def _limits(part: InMemory, state: State, name: str, weighted: bool) -> Array:
+    arrays, _ = state
     return np.cumsum(arrays[name] * part.row_weights if weighted else arrays[name])
 
 
-def _total(part: InMemory, start: int, work: bytes, arrays: Rows) -> float:
+def _total(part: InMemory, start: int, work: bytes, state: State) -> float:
     limits, (name, weighted) = unpacked(work)
-    return float(limits(part, arrays, name, weighted)[-1])
+    return float(limits(part, state, name, weighted)[-1])
 
 
-def _found(part: InMemory, start: int, work: bytes, arrays: Rows, asked: Array) -> Array:
+def _found(part: InMemory, start: int, work: bytes, state: State, asked: Array) -> Array:
     limits, (name, weighted) = unpacked(work)
-    drawn = np.searchsorted(limits(part, arrays, name, weighted), asked, side="right")
+    drawn = np.searchsorted(limits(part, state, name, weighted), asked, side="right")
     return start + np.minimum(drawn, part.n_rows - 1)
