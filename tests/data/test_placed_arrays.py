@@ -60,7 +60,8 @@ def test_sparse_rows_at_odd_addresses_are_copied_at_the_door(table):
 def test_rows_received_at_odd_addresses_are_copied(table):
     X, y = table
     found = received(InMemory(X=X, y=y, n_features=5, dtype=X.dtype))
-    assert found.X.flags.aligned and found.y.flags.aligned
+    assert found.X.flags.aligned
+    assert found.y.flags.aligned
     np.testing.assert_array_equal(found.X, X)
 
 

@@ -219,3 +219,9 @@ def test_more_centres_approximate_the_kernel_better():
         for features in [th.Nystroem(RBF, n_components=m, random_state=0).fit_transform(X)]
     ]
     assert errors[0] > errors[1] > errors[2]
+
+
+@pytest.mark.parametrize(("alpha", "solver"), [(1.0, "cholesky"), (1e-9, "eigen")])
+def test_the_report_names_the_solver_that_was_used(alpha, solver):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    assert th.KernelRidge(alpha=alpha, kernel="linear").fit(X, X[:, 0]).solution_.solver == solver

@@ -98,7 +98,7 @@ def test_ridge_coefficients_solve_their_equations(intercept):
     X, random = rows(30), np.random.default_rng(6)
     y, weight = random.standard_normal((30, 2)), random.integers(1, 4, 30).astype(float)
     K = KERNEL(X)
-    alpha, b = ridge_coefficients(K.copy(), y, 0.7, weight, intercept=intercept)
+    alpha, b, _ = ridge_coefficients(K.copy(), y, 0.7, weight, intercept=intercept)
     residual = y - K @ alpha - b
     np.testing.assert_allclose(residual, 0.7 * alpha / weight[:, None], atol=1e-10)
     if intercept:
@@ -114,7 +114,7 @@ def test_left_out_residuals_are_those_of_fits_without_the_row():
     found = path.left_out_residuals(0.4)
     for i in range(15):
         rest = np.arange(15) != i
-        alpha, _ = ridge_coefficients(K[np.ix_(rest, rest)], y[rest], 0.4, weight[rest])
+        alpha, *_ = ridge_coefficients(K[np.ix_(rest, rest)], y[rest], 0.4, weight[rest])
         assert found[i, 0] == pytest.approx(float(y[i, 0] - K[i, rest] @ alpha[:, 0]))
 
 

@@ -200,7 +200,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
                 lifted = K + self.alpha * np.eye(len(K))
                 self.dual_coef_ = scipy_linalg().lstsq(lifted, dense)[0]
         else:
-            self.dual_coef_ = found[0]
+            self.dual_coef_ = found.coefficients
 
     @property
     def _n_features_out(self) -> int:

@@ -81,7 +81,9 @@ class KernelRegressor(ScoredRegressor, NamedKernel):
         centres = kept_rows(self.kernel_, self.X_fit_)
         return self._expand(source, KernelExpansion(self.kernel_, centres, self.dual_coef_))
 
-    def _keep(self, source: InMemory, used: Array, coefficients: Array, reason: str) -> None:
+    def _keep(
+        self, source: InMemory, used: Array, coefficients: Array, solver: str, reason: str
+    ) -> None:
         """Store the fit; rows of weight 0 have the coefficient 0."""
         self.X_fit_ = source.X
         whole = np.zeros((source.n_rows, coefficients.shape[1]))
@@ -90,16 +92,10 @@ class KernelRegressor(ScoredRegressor, NamedKernel):
         self.solution_ = Solution(
             theta=self.dual_coef_,
             outcome=Outcome.EXACT,
-            solver=_solver(reason),
+            solver=solver,
             reason=reason,
             message=Outcome.EXACT.value,
         )
-
-
-def _solver(reason: str) -> str:
-    if reason.endswith("conjugate gradients"):
-        return "conjugate_gradient"
-    return "cholesky" if reason.startswith("squared") else "eigen"
 
 
 @on_devices(
@@ -115,9 +111,10 @@ class KernelRidge(KernelRegressor):
 
     Formula: f̂ = argmin Σ wᵢ(yᵢ − f(xᵢ))² + α‖f‖² over f(x) = Σⱼ cⱼ k(x, xⱼ), where ‖f‖² = cᵀKc.
     The solution is ĉ = (K + αI)⁻¹y with the Gram matrix K of the training rows; it maximises the
-    dual −cᵀKc − α·cᵀc + 2cᵀy, and the residuals are α·ĉ. With the linear kernel, the predictions
-    are those of `Ridge` without an intercept, and β̂ = Xᵀĉ. Subtract the mean of y first if the
-    kernel has no constant feature.
+    dual −cᵀKc − α·cᵀc + 2cᵀy, and the residuals are α·ĉ. If α is so small that K + αI is nearly
+    singular, parts of ĉ that change no prediction are left out, and the residuals are larger. With
+    the linear kernel, the predictions are those of `Ridge` without an intercept, and β̂ = Xᵀĉ.
+    Subtract the mean of y first if the kernel has no constant feature.
 
     Cost: O(n²d + n³/3) time, and one matrix of n² numbers, whose size is checked first. A kernel
     that is 0 beyond a distance (``th.kernels.Wendland``, or its product with others), or a sparse
@@ -180,25 +177,24 @@ class KernelRidge(KernelRegressor):
         if self._fit_sparse(source, used, targets, weight, penalties):
             return self
         require_kernel_matrix(source.n_rows, source.n_rows, np.float64)
-        reason = "squared loss with one penalty: one Cholesky factor of K + αI"
-        if len(set(penalties)) == 1:
+        is_one = len(set(penalties)) == 1
+        if is_one:
             found = ridge_coefficients(self._matrix(source, used), targets, penalties[0], weight)
             if found is not None:
-                self._keep(source, used, found[0], reason)
+                self._keep(source, used, found.coefficients, found.solver, found.reason)
                 return self
-            reason = "K + αI is singular: the solution of least norm from its eigenvalues"
-        else:
-            reason = "one eigendecomposition serves all penalties"
         path = KernelRidgePath.of(self._matrix(source, used), targets, weight)
         columns = [path.coefficients(tau)[:, [k]] for k, tau in enumerate(penalties)]
-        if reason.startswith("K"):
+        reason = "one eigendecomposition serves all penalties"
+        if is_one:
+            reason = "K + αI is singular: the solution of least norm from its eigenvalues"
             warn(
                 f"KernelRidge: the kernel matrix plus alpha={penalties[0]:g} on its diagonal is "
                 "singular up to rounding (equal rows, or more rows than the kernel has features). "
                 "The solution of least norm is used. Increase alpha.",
                 IllConditionedWarning,
             )
-        self._keep(source, used, np.hstack(columns), reason)
+        self._keep(source, used, np.hstack(columns), "eigen", reason)
         return self
 
     def _fit_sparse(
@@ -232,6 +228,7 @@ class KernelRidge(KernelRegressor):
                 source,
                 used,
                 found,
+                "conjugate_gradient",
                 f"{share:.2g} of the kernel matrix is not 0: conjugate gradients",
             )
         return found is not None

@@ -119,7 +119,8 @@ class KernelRidgeCV(KernelRegressor):
                     best, self.kernel_, self.alpha_ = scores[k, a], kernel, float(alpha)
                     coefficients = path.coefficients(float(alpha))
         self.scores_, self.best_score_ = scores, float(best)
-        self._keep(source, used, coefficients, "one eigendecomposition serves all penalties")
+        reason = "one eigendecomposition serves all penalties"
+        self._keep(source, used, coefficients, "eigen", reason)
         return self
 
     def _kernels(self, source: Source) -> list[Kernel]:

@@ -238,16 +238,15 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         )
         if found is None:
             raise not_a_kernel(self.kernel_, gram_of(self.kernel_, X, used))
-        coefficients, intercept = found
         self.X_fit_, self.support_ = kept_rows(self.kernel_, source.X, used), used
-        self.dual_coef_ = coefficients[:, 0]
-        self.intercept_ = intercept[0]
+        self.dual_coef_ = found.coefficients[:, 0]
+        self.intercept_ = found.intercept[0]
         self.n_iter_ = 1
         self.solution_ = Solution(
             theta=self.dual_coef_,
             outcome=Outcome.EXACT,
-            solver="cholesky",
-            reason="squared loss under a kernel: one Cholesky factor of K + n·alpha·I",
+            solver=found.solver,
+            reason=found.reason,
             message=Outcome.EXACT.value,
         )
 

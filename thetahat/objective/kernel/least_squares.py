@@ -18,6 +18,7 @@ eigenvectors whose eigenvalues are at the level of rounding are left out, as for
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,10 +45,25 @@ POWER_STEPS = 5
 """Products with A after which its norm is known to within a small factor."""
 
 
+class RidgeSolution(NamedTuple):
+    """α of shape (n, k) and b of shape (k,) for targets of shape (n, k)."""
+
+    coefficients: Array
+    intercept: Array
+    solver: str
+
+    @property
+    def reason(self) -> str:
+        """Why this solver was used."""
+        if self.solver == "cholesky":
+            return "squared loss with one penalty: one Cholesky factor of K + τI"
+        return "K + τI is nearly singular: directions in which K has no variance are left out"
+
+
 def ridge_coefficients(
     K: Array, y: Array, tau: float, weight: Array | None = None, *, intercept: bool = False
-) -> tuple[Array, Array] | None:
-    """α of shape (n, k) and b of shape (k,) for targets of shape (n, k); None if K + τI is not PD.
+) -> RidgeSolution | None:
+    """The solution for targets of shape (n, k); None if K + τI is not positive definite.
 
     K is overwritten. All weights must be positive. Cost: O(n³/3) time. A matrix of many rows that
     is far from singular is factored in single precision, which takes memory for half a matrix more.
@@ -79,14 +95,14 @@ def ridge_coefficients(
             np.dot(L, L.T, out=K)
             diagonal -= tau
             solved, b = _by_eigenvectors(K, y, tau, ones if intercept else None)
-            return (solved if root is None else solved * root[:, None]), b
+            return RidgeSolution(solved if root is None else solved * root[:, None], b, "eigen")
         solved = cholesky_solve(K, right)
     b = np.zeros(y.shape[1])
     if intercept:
         per_unit, solved = solved[:, -1], solved[:, :-1]
         b = (ones[:, None] * solved).sum(axis=0) / (ones * per_unit).sum()
         solved = solved - per_unit[:, None] * b
-    return (solved if root is None else solved * root[:, None]), b
+    return RidgeSolution(solved if root is None else solved * root[:, None], b, "cholesky")
 
 
 def _reciprocal_condition(L: Array) -> float:
