@@ -28,3 +28,19 @@ def test_what_is_not_a_regular_file_is_not_replaced(tmp_path):
 def test_paths_that_no_file_can_have_are_refused(use, name, message, tmp_path):
     with pytest.raises(th.errors.DataError, match=message):
         use(str(tmp_path / name))
+
+
+def test_a_link_is_kept_and_its_file_is_written(tmp_path):
+    link, real = tmp_path / "link", tmp_path / "real"
+    link.symlink_to(real)
+    with atomic_file(link) as file:
+        file.write(b"data")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"data"
+
+
+def test_models_in_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    th.save(th.Ridge().fit([[1.0], [2.0]], [1.0, 3.0]), "~/model.th")
+    assert (tmp_path / "model.th").is_file()
+    assert th.load("~/model.th").n_features_in_ == 1

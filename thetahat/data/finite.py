@@ -9,7 +9,9 @@ import numpy as np
 from thetahat.data.arrays import is_device_array, to_host
 from thetahat.data.columns.schema import Schema
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Matrix
+from thetahat.foundation.types import Array, Matrix
+
+REFUSAL = "This model does not accept them"
 
 
 def describe_non_finite(value: float, dtype: Any) -> str:
@@ -27,10 +29,13 @@ def require_finite_block(
     *,
     role: str = "X",
     missing: bool = False,
+    refusal: str = REFUSAL,
 ) -> None:
     """Raise an error for NaN and infinity in rows of X, with column, row, value and remedy.
 
-    With `missing`, NaN marks a missing value and is accepted.
+    With `missing`, NaN marks a missing value and is accepted. Rows with an `origin` are a part of
+    those of a file or of a cluster: the values in the others are not counted. `refusal` says who
+    does not accept the values.
     """
     if is_device_array(X):
         if bool((X - X == 0).all()):
@@ -55,18 +60,19 @@ def require_finite_block(
             "Divide the column by its size, or replace the value if it stands for a missing one."
         )
     row, column = int(rows[0]), int(columns[0])
-    count = int((columns == column).sum())
-    others = np.unique(columns).size - 1
     remedy = (
-        f"This model does not accept them: {_remedy(dense[row, column])}, or drop those rows."
+        f"{refusal}: {_remedy(dense[row, column])}, or drop those rows."
         if role == "X"
         else "Drop those rows or replace their values."
     )
     raise DataError(
         f"Input {role} contains {describe_non_finite(dense[row, column], dense.dtype)}: "
-        f"{_named(column, dense, schema, origin, role)} holds {count} such "
-        f"value{'s' if count > 1 else ''} (first at row {start + row})"
-        + (f", and {others} other column{'s' if others > 1 else ''} too" if others else "")
+        f"{_named(column, dense, schema, origin, role)} holds "
+        + (
+            f"such a value at row {start + row}; other rows may too"
+            if origin
+            else _counted(columns, column, start + row)
+        )
         + f". {remedy}"
     )
 
@@ -85,6 +91,14 @@ def require_finite_pairs(X: Any) -> None:
         f"{dense.size} entries of the precomputed matrix {'is' if count == 1 else 'are'} not "
         f"finite (first at row {row}, column {column}). Every pair of rows needs a number: compute "
         "the missing ones, or leave out both the row and the column of the rows that lack them."
+    )
+
+
+def _counted(columns: Array, column: int, row: int) -> str:
+    """How many values one column holds, given the columns of all values, and others that do."""
+    count, others = int((columns == column).sum()), np.unique(columns).size - 1
+    return f"{count} such value{'s' if count > 1 else ''} (first at row {row})" + (
+        f", and {others} other column{'s' if others > 1 else ''} too" if others else ""
     )
 
 

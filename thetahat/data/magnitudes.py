@@ -52,7 +52,7 @@ def require_weight_size(weight: Array, who: str, *, start: int | None = None) ->
 
 def _largest(values: Array) -> float:
     """The largest absolute value; 0 without values."""
-    return float(max(values.max(), -values.min())) if values.size else 0.0
+    return max(float(values.max()), -float(values.min())) if values.size else 0.0
 
 
 def _row(values: Array, start: int | None) -> int:

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from thetahat.data.source import Block, Source
 from thetahat.foundation.atomic_file import atomic_file
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
+
+UNREADABLE = (ValueError, KeyError, TypeError, RuntimeError, EOFError, BadZipFile, zlib.error)
+"""Errors of a file that is damaged, or that something else wrote."""
 
 
 def fingerprint(source: Source, facts: Any) -> str:
@@ -79,13 +82,11 @@ def read_snapshot(
     ``role`` stands before the path in errors.
     """
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as held:
-            facts = json.loads(held["facts"].tobytes())
-            arrays = {name: held[name] for name in held.files if name != "facts"}
+        facts, arrays = _contents(path)
         if facts["version"] != version:
             raise ValueError(f"its version is {facts['version']!r}, not {version}")
         found = facts["fingerprint"]
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error) as failure:
+    except (OSError, *UNREADABLE) as failure:
         raise DataError(
             f"{who}: {role}{str(path)!r} is not a snapshot of a fit ({failure}). Delete the "
             "file, or use another path."
@@ -96,3 +97,23 @@ def read_snapshot(
             "parameters. Delete the file to start again, or use another path."
         )
     return facts, arrays
+
+
+def _contents(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    with open(path, "rb") as file:
+        if not is_zipfile(file):
+            raise ValueError("it is no .npz file, or only a part of one")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as held:
+            arrays = {name: _array(held, name) for name in held.files}
+    return json.loads(arrays.pop("facts").tobytes()), arrays
+
+
+def _array(held: Any, name: str) -> Array:
+    try:
+        found = held[name]
+    except ValueError as failure:  # NumPy suggests to allow pickles, which may run code
+        raise ValueError(f"its part {name!r} is damaged or holds Python objects") from failure
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"its part {name!r} is no array")
+    return found

@@ -235,7 +235,7 @@ class Source(ABC):
         Returns
         -------
         X : ndarray of shape (n, d)
-            The features of all rows.
+            The features of all rows. Missing values are NaN.
         y : ndarray of shape (n,) or (n, k), or None
             The targets of all rows.
         sample_weight : ndarray of shape (n,), or None
@@ -249,7 +249,7 @@ class Source(ABC):
         >>> X.shape, y.shape, weight
         ((16, 6), (16,), None)
         """
-        blocks = list(self.blocks())
+        blocks = list(self.with_missing().blocks())
         X = np.concatenate([block.X for block in blocks])
         y = np.concatenate([block.targets for block in blocks]) if self.has_target else None
         weight = np.concatenate([block.row_weights for block in blocks])

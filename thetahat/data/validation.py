@@ -158,9 +158,10 @@ def require_matrix(shape: tuple[int, ...], who: str) -> None:
 
 def as_weight(sample_weight: Any, n: int, who: str) -> Array:
     """Weights as float64 of shape (n,): finite, ≥ 0, not all zero; a scalar is repeated."""
-    weight = as_numbers(sample_weight, "sample_weight", who).astype(np.float64, copy=False)
+    weight = as_numbers(sample_weight, "sample_weight", who)
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
+    weight = np.ascontiguousarray(weight, dtype=np.float64)  # compiled loops read it
     if weight.ndim != 1 or weight.shape[0] != n:
         raise DataError(
             f"{who}: sample_weight has shape {weight.shape}. Give one number per row, ({n},)."

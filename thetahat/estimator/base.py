@@ -114,6 +114,8 @@ class Estimator(BaseEstimator):
     visit rows in order do; all others compute sums on the workers."""
     _instead_of_blocks: ClassVar[str] = "use a model that reads blocks, such as LinearModel"
     """What the error of a model that cannot read blocks recommends."""
+    _ignores_weights: ClassVar[bool] = False
+    """Whether the fit has no row weights; a `Source` that has some is refused."""
     _visits_rows_in_order: ClassVar[bool] = False
     """Whether the fit depends on the order of the rows, as in stochastic methods."""
     _prints_itself: ClassVar[bool] = False
@@ -252,6 +254,7 @@ class Estimator(BaseEstimator):
         except DataError:
             self._require_finite_pairs(X)
             raise
+        source = source.with_missing() if self._leaves_out_missing else source
         if check_finite and self._leaves_out_missing and isinstance(source, InMemory):
             source.require_finite(missing=True)
         if supervised and not source.has_target:
@@ -260,9 +263,11 @@ class Estimator(BaseEstimator):
                 "source: th.scan(path, target=...) or th.from_dask(X, y)."
             )
         if not self._streams and not isinstance(source, InMemory | OnDevice):
+            raise needs_memory(who, self._instead_of_blocks)
+        if self._ignores_weights and source.has_weight:
             raise CapabilityError(
-                f"{who} needs its rows in memory, but these are read block by block. Load them "
-                f"with X, y, sample_weight = source.arrays(), or {self._instead_of_blocks}."
+                f"{who} counts all rows alike, but these have weights. Open them without weights, "
+                "or use a model whose fit has sample_weight."
             )
         if source.sparse_blocks and not (self._accepts_sparse and self._accepts_sparse_blocks):
             raise CapabilityError(
@@ -330,7 +335,7 @@ class Estimator(BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, Source):
             self._require_same_columns(X)
-            return X
+            return X.with_missing() if self._leaves_out_missing else X
         who = type(self).__name__
         if self._accepts_devices and is_device_array(X):
             rows = as_device_features(X, who)
@@ -352,6 +357,13 @@ class Estimator(BaseEstimator):
         """Name the entry of a precomputed matrix that is not finite: it has pairs, no columns."""
         if self.__sklearn_tags__().input_tags.pairwise:
             require_finite_pairs(X)
+
+    def _open_whole(self, X: Any) -> InMemory:
+        """As `_open_again`, for methods that need all rows in memory."""
+        source = self._open_again(X)
+        if not isinstance(source, InMemory):
+            raise needs_memory(type(self).__name__, "take some of the rows")
+        return source
 
     def _require_same_columns(self, source: Source) -> None:
         if source.n_features != self.n_features_in_:
@@ -376,3 +388,11 @@ class Estimator(BaseEstimator):
 def is_frame(X: Any) -> bool:
     """Whether X has column names that scikit-learn can read and compare."""
     return hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def needs_memory(who: str, otherwise: str) -> CapabilityError:
+    """The error for rows that are read block by block, where a model needs all of them."""
+    return CapabilityError(
+        f"{who} needs its rows in memory, but these are read block by block. Load them with "
+        f"X, y, sample_weight = source.arrays(), or {otherwise}."
+    )

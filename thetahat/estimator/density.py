@@ -15,12 +15,13 @@ import numpy as np
 from sklearn.base import DensityMixin, OutlierMixin
 
 from thetahat.data.in_memory import InMemory
+from thetahat.data.on_disk.model_rows import rows_of_block
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_weight
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.distributed.routing import on_dask
 from thetahat.estimator.parameters import LARGEST_WHOLE, whole
-from thetahat.estimator.source_scores import require_weight, rows_of_block
+from thetahat.estimator.source_scores import require_weight
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import RandomState

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import get_tags
 
 from thetahat.data.columns.labels import without_text_type
-from thetahat.data.in_memory import InMemory
+from thetahat.data.on_disk.model_rows import accepted, rows_of_block
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import require_source_alone
 from thetahat.estimator.distributed.routing import on_dask
@@ -59,7 +58,7 @@ def r2_of_source(model: Any, source: Source) -> float:
     As in scikit-learn, the score of a constant target is 1 if it is predicted exactly, else 0.
     """
     _require_target(model, source)
-    source = _as_accepted(model, source)
+    source = accepted(model, source)
     found = source.reduce(partial(_errors, model=model, source=source))
     require_weight(found.weight)
     constant = found.spread == 0
@@ -71,7 +70,7 @@ def r2_of_source(model: Any, source: Source) -> float:
 def accuracy_of_source(model: Any, source: Source) -> float:
     """The share of the weight of rows whose label is predicted correctly. Cost: one pass."""
     _require_target(model, source)
-    source = _as_accepted(model, source)
+    source = accepted(model, source)
     found = source.reduce(partial(_hits, model=model, source=source))
     require_weight(found.weight)
     return found.correct / found.weight
@@ -158,20 +157,6 @@ def _hits(block: Block, model: Any, source: Source) -> _Hits:
 def _predicted(model: Any, block: Block, source: Source) -> Array:
     predicted: Array = model.predict(rows_of_block(block, source))
     return predicted
-
-
-def rows_of_block(block: Block, source: Source) -> InMemory:
-    """The rows of a block of a source, with the names of their columns."""
-    return InMemory(
-        X=block.X, n_features=source.n_features, dtype=source.dtype, schema=source.schema
-    )
-
-
-def _as_accepted(model: Any, source: Source) -> Source:
-    """The source, with missing values and categories if the model accepts them."""
-    tags = get_tags(model).input_tags
-    source = source.with_missing() if tags.allow_nan else source
-    return source.with_categories() if getattr(model, "_accepts_categories", False) else source
 
 
 def _require_target(model: Any, source: Source) -> None:

@@ -16,8 +16,11 @@ from itertools import takewhile
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import take_rows
@@ -173,7 +176,7 @@ class _FoldWork:
         """A model fitted on the training rows of a fold, and the seconds of the fit."""
         (train, _), weight = self.folds[number], self.sample_weight
         learner = clone(self.models[name])
-        weights = {} if weight is None else {"sample_weight": weight[train]}
+        weights = {} if weight is None else weight_arguments(learner, weight[train])
         seen = None if self.fitter else rows_for(learner, self.X, train, train)
         streamed = isinstance(self.X, Source)  # which contains the targets
         targets = () if self.y is None or streamed else (take_rows(self.y, train),)
@@ -374,3 +377,11 @@ def in_row_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:
     ordered = np.empty_like(values)
     ordered[np.concatenate([fit.rows for fit in fits])] = values
     return ordered
+
+
+def weight_arguments(model: Any, weight: Array) -> dict[str, Array]:
+    """The arguments of ``fit`` that give row weights to a model, or to the steps of a pipeline."""
+    if not isinstance(model, Pipeline) or get_config()["enable_metadata_routing"]:
+        return {"sample_weight": weight}
+    steps = [name for name, step in model.steps if has_fit_parameter(step, "sample_weight")]
+    return {f"{name}__sample_weight": weight for name in steps}

@@ -325,7 +325,7 @@ def evaluate_all(
 def require_weights_in_fit(models: Mapping[str, Any]) -> None:
     """Every ``fit`` must take row weights; one that takes any argument may pass them on."""
     for name, model in models.items():
-        taken = signature(model.fit).parameters
+        taken = signature(getattr(model, "steps", [("", model)])[-1][1].fit).parameters
         if "sample_weight" in taken or any(
             each.kind is Parameter.VAR_KEYWORD for each in taken.values()
         ):

@@ -15,7 +15,7 @@ from thetahat.data.column_targets import one_column
 from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.compare import compare
-from thetahat.evaluation.cross_fitting import Progress
+from thetahat.evaluation.cross_fitting import Progress, weight_arguments
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.pairs import Pair, judged_pairs
@@ -239,9 +239,11 @@ def search(
     at = best if choose == "best" else _first_within_error(evaluations, metric)
     fitted = None
     if refit:
-        weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        chosen = clone(model).set_params(**settings[at])
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        weights = {} if weight is None else weight_arguments(chosen, weight)
         targets = () if y is None else (one_column(y),)
-        fitted = clone(model).set_params(**settings[at]).fit(X, *targets, **weights)
+        fitted = chosen.fit(X, *targets, **weights)
     return Search(metric, settings, evaluations, pairs, settings[at], fitted, failures)
 
 

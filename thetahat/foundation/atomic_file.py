@@ -26,8 +26,13 @@ YOUNG = 60.0
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write bytes to, which becomes `path` if the block ends without an error."""
+    """A file to write bytes to, which becomes `path` if the block ends without an error.
+
+    If `path` is a symbolic link, the file that it names is written, and the link is kept.
+    """
     target = require_place(path)
+    if target.is_symlink():
+        target = require_place(os.path.realpath(target))
     if target.exists() and not target.is_file():
         raise DataError(f"{target} is not a regular file, and is not replaced by one.")
     _remove_abandoned(target)
@@ -96,7 +101,10 @@ def _is_same(path: str | os.PathLike[str], other: str) -> bool:
 
 
 def usable_path(path: str | os.PathLike[str]) -> Path:
-    """The path, unless no file can have it: no text, a zero character, or too many characters."""
+    """The path with "~" expanded, unless no file can have it.
+
+    Errors are no text, a zero character, and too many characters.
+    """
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
         raise DataError(
             f"A path must be text or a path object, but got {type(path).__name__}. Pass the name "
@@ -108,7 +116,8 @@ def usable_path(path: str | os.PathLike[str]) -> Path:
     if "\0" in str(place):
         raise DataError(f"The path {str(place)[:80]!r} holds a zero character. Remove it.")
     try:
-        os.stat(place.expanduser())
+        place = place.expanduser()
+        os.stat(place)
     except OSError as failure:
         if failure.errno == errno.ENAMETOOLONG:
             raise DataError(

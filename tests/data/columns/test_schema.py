@@ -213,3 +213,10 @@ def test_a_frame_of_numbers_is_read_as_a_whole(monkeypatch):
     single, schema = tables.table_to_numpy(pandas.DataFrame(np.ones((2, 2), dtype=np.float32)))
     assert single.dtype == np.float32
     assert schema.names == ()
+
+
+def test_arrays_with_named_fields_have_one_value_in_each_row_and_field():
+    with pytest.raises(DataError, match=r"must be 1-D.*shape \(5, 1\).*reshape"):
+        as_source(np.zeros((5, 1), [("a", "f8"), ("b", "f4")]), who="fit")
+    with pytest.raises(DataError, match=r"field 'b' holds an array of shape \(2,\).*unstructured"):
+        as_source(np.zeros(5, [("a", "f8"), ("b", "f8", (2,))]), who="fit")

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -152,7 +153,7 @@ def test_a_partition_larger_than_the_memory_of_a_worker(client):
 
 def test_a_worker_that_runs_out_of_memory_is_explained():
     killed = distributed.scheduler.KilledWorker("task", None, 3)
-    with pytest.raises(MemoryBudgetError, match="smaller partitions"):
+    with pytest.raises(MemoryBudgetError, match=r"smaller partitions.*ended the process"):
         with dask_source_failures():
             raise killed
 
@@ -247,6 +248,24 @@ def test_a_closed_client_is_a_clear_error(client):
         other.close()
         with other.as_current(), pytest.raises(ClusterError, match="new Client"):
             th.LogisticRegression().fit(rows)
+
+
+def test_a_client_that_is_closed_in_mid_fit_loses_its_connection(client):
+    cancelled = distributed.client.FutureCancelledError("merged-1", None)
+    with distributed.Client(client.scheduler.address) as other:
+        other.close()
+        message = r"connection to the scheduler.*lost or closed.*new Client"
+        with other.as_current(), pytest.raises(ClusterError, match=message):
+            with dask_source_failures():
+                raise cancelled
+
+
+def test_a_cancelled_future_is_no_lost_connection(client):
+    waiting = client.submit(time.sleep, 1)
+    waiting.cancel()
+    with pytest.raises(ClusterError, match=r"lost on the Dask cluster.*futures were cancelled"):
+        with dask_source_failures():
+            waiting.result()
 
 
 @pytest.mark.parametrize("name", ["boosting", "k-means"])

@@ -220,7 +220,7 @@ def bad_inputs():
         "infinite target": (lambda: (dX, as_dask(infinite, chunks)), "Input y.*row 210"),
         "missing target": (
             lambda: (dX, as_dask(several[:, 1], chunks)),
-            "the target of the Dask collection holds 1 such value .*row 7.*Drop those rows",
+            "the target of the Dask collection holds such a value at row 7.*Drop those rows",
         ),
         "one of two targets": (lambda: (dX, as_dask(several, chunks)), "column 1 of the target of"),
         "missing weight": (
@@ -244,7 +244,10 @@ def bad_inputs():
             lambda: (lazy[["a"]], lazy[lazy["y"] > 20]["y"]),
             "partition 0 of X has 100 rows, that of y has",
         ),
-        "other columns": (lambda: (three, np.arange(30.0)), r"row 20 on\) has 2 columns.*3 are"),
+        "other columns": (
+            lambda: (three, np.arange(30.0)),
+            r"row 20 on\) has 2 columns.*3 columns are",
+        ),
         "X in memory": (lambda: (X, dy), "X is a ndarray. Pass"),
         "bag": (lambda: (pytest.importorskip("dask.bag").from_sequence([1, 2]),), "Bag of Dask"),
     }

@@ -106,3 +106,70 @@ def test_negative_weights_are_counted_in_their_partition():
     message = r"2 of 30 sample weights of partition 1 are negative \(first at row 40: -1\)"
     with pytest.raises(DataError, match=message):
         th.Ridge().fit(rows, y, da.from_array(weight, chunks=30))
+
+
+TWO = np.column_stack([Y, Y])
+TEXT = np.where(Y > 0, "yes", "no")
+
+
+@pytest.mark.parametrize("wide", [TWO, pd.DataFrame(TWO, columns=["a", "b"]), TWO[..., None]])
+def test_each_row_has_one_weight(wide):
+    message = r"partition 1 of sample_weight has shape \(60, 2.*\(60,\) or \(60, 1\) is expected"
+    with pytest.raises(DataError, match=message):
+        th.Ridge().fit(th.from_dask(parts(X, X), parts(Y, Y), parts(abs(Y), abs(wide))))
+
+
+def test_a_column_of_weights_is_taken():
+    rows = th.from_dask(parts(X, X), parts(Y, Y), parts(abs(Y), abs(Y)[:, None]))
+    expected = th.Ridge().fit(np.vstack([X, X]), np.r_[Y, Y], abs(np.r_[Y, Y]))
+    np.testing.assert_allclose(th.Ridge().fit(rows).coef_, expected.coef_)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (Y, TWO, r"shape \(60, 2\), but \(60,\) or \(60, 1\) is expected"),
+        (TWO, Y, r"shape \(60,\), but \(60, 2\) is expected"),
+        (TWO, np.column_stack([TWO, Y]), r"shape \(60, 3\), but \(60, 2\) is expected"),
+        (TEXT, np.column_stack([TEXT, TEXT]), r"shape \(60, 2\), but \(60,\)"),
+        (TEXT, pd.DataFrame({"a": TEXT, "b": TEXT}), r"shape \(60, 2\), but \(60,\)"),
+    ],
+)
+def test_all_targets_have_the_same_width(first, second, message):
+    model = th.Ridge() if first.dtype.kind == "f" else th.LogisticRegression()
+    with pytest.raises(DataError, match=f"partition 1 of y has {message}"):
+        model.fit(th.from_dask(parts(X, X), parts(first, second)))
+
+
+def test_partitions_with_and_without_names_are_refused():
+    named = pd.DataFrame(X, columns=["a", "b"])
+    for given, message in (
+        ((X, named), r"2 columns \('a', 'b'\), but 2 columns without names are expected"),
+        ((named, X), r"2 columns without names, but 2 columns \('a', 'b'\) are expected"),
+        ((X, X[:, :1]), r"has 1 columns, but 2 columns are expected"),
+    ):
+        with pytest.raises(DataError, match=message):
+            th.Ridge().fit(th.from_dask(parts(*given), parts(Y, Y)))
+
+
+def test_missing_values_are_not_counted_over_all_partitions():
+    holes = np.where(np.arange(120).reshape(60, 2) % 7 == 0, np.nan, X)
+    rows, y = da.from_array(holes, chunks=(20, 2)), da.from_array(Y, chunks=20)
+    with pytest.raises(DataError, match=r"NaN: column . of the Dask.* at row \d+; other rows may"):
+        th.Ridge().fit(rows, y)
+    with pytest.raises(DataError, match=r"th.from_dask does not accept them.*model.fit\(X, y\)"):
+        th.from_dask(rows, y)
+    th.HistGradientBoostingRegressor(max_iter=1).fit(rows, y)
+
+
+def test_one_weight_counts_for_every_row():
+    rows, y = da.from_array(X, chunks=(20, 2)), da.from_array(Y, chunks=20)
+    expected = th.Ridge().fit(X, Y, 2.0).coef_
+    np.testing.assert_allclose(th.Ridge().fit(rows, y, 2.0).coef_, expected)
+    with pytest.raises(DataError, match=r"Ridge: y is of type float \(2.0\)"):
+        th.Ridge().fit(rows, 2.0)
+
+
+def test_text_among_numbers_is_named_with_its_partition():
+    with pytest.raises(DataError, match=r"partition 1: y holds the text '.*' at row 0"):
+        th.Ridge().fit(th.from_dask(parts(X, X), parts(Y, TEXT)))

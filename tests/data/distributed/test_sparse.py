@@ -87,3 +87,22 @@ def test_dense_partitions_among_sparse_ones():
     parts = [dask.delayed(X[:100]), dask.delayed(X[100:].toarray())]
     model = th.Ridge().fit(th.from_dask(parts, [dask.delayed(y[:100]), dask.delayed(y[100:])]))
     np.testing.assert_allclose(model.coef_, th.Ridge().fit(X, y).coef_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("n_components", ["auto", 40])
+def test_a_kernel_model_of_sparse_partitions_is_that_of_memory(n_components):
+    X, y, _ = data()
+    model = th.KernelModel(n_components=n_components, random_state=0)
+    expected = model.fit(X, y).predict(X)
+    found = model.fit(as_array(X), da.from_array(y, chunks=110)).predict(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_sparse_rows_are_loaded_as_such():
+    X, y, labels = data()
+    found, target, weight = th.from_dask(as_array(X), da.from_array(y, chunks=110)).arrays()
+    assert sparse.issparse(found)
+    np.testing.assert_array_equal(found.toarray(), X.toarray())
+    np.testing.assert_array_equal(target, y)
+    assert weight is None
+    assert th.from_dask(delayed(X), delayed(labels)).arrays()[1].tolist() == labels.tolist()

@@ -1,6 +1,7 @@
 """Targets of text, categories and Booleans: the classes and the fit that arrays give."""
 
 import pickle
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -228,3 +229,30 @@ def test_a_bootstrap_of_a_file_sees_its_classes(tmp_path):
     found = th.bootstrap(th.LogisticRegression(), source, statistic="coef", **options)
     expected = th.bootstrap(th.LogisticRegression(), X, y, statistic="coef", **options)
     assert found.n_failed == expected.n_failed > 0
+
+
+def test_a_target_array_of_booleans(tmp_path):
+    X, _ = rows()
+    np.save(tmp_path / "rows.npy", X)
+    source = th.scan(tmp_path / "rows.npy", target=X[:, 0] > 0)
+    model = th.LogisticRegression().fit(source)
+    np.testing.assert_array_equal(model.classes_, [False, True])
+
+
+@pytest.mark.parametrize("cell", ["-", "?", "None"])
+def test_a_column_of_numbers_with_one_other_text_warns(tmp_path, cell):
+    path = tmp_path / "rows.csv"
+    lines = [f"{number},{number % 3}" for number in range(20)]
+    path.write_text("\n".join(["x,y", *lines, f"{cell},1"]) + "\n")
+    said = rf"'x' is read as categories, because '{re.escape(cell)}' is not .* 20 of its 21"
+    with pytest.warns(UserWarning, match=said):
+        th.scan(path, target="y").with_categories()
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_of_categories_do_not_warn(tmp_path):
+    codes = [*map(str, range(20)), "A1"]
+    write_parquet(tmp_path / "rows.parquet", {"x": codes, "y": np.arange(21.0)})
+    th.scan(tmp_path / "rows.parquet", target="y").with_categories()
+    (tmp_path / "rows.csv").write_text("x,y\n1,1\n2,2\na,3\n")
+    th.scan(tmp_path / "rows.csv", target="y").with_categories()

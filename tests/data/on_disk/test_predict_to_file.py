@@ -3,8 +3,10 @@
 from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import Pipeline, make_pipeline
 
 import thetahat as th
 from tests.data.on_disk.file_cases import columns, write_parquet
@@ -115,3 +117,78 @@ def test_what_cannot_be_written(tmp_path, source):
         th.predict_to_file(model, np.zeros((3, 3)), tmp_path / "out.csv")
     with pytest.raises(DataError, match="not a directory"):
         th.predict_to_file(model, source, tmp_path / "none" / "out.csv")
+    with pytest.raises(DataError, match="is not a directory"):
+        th.predict_to_file(model, source, "~nobody-of-this-name/out.csv")
+
+
+NAMES = ["height", "width", "depth"]
+
+
+def table_of(source):
+    X, y, _ = source.arrays()
+    return pd.DataFrame(X, columns=NAMES), y
+
+
+def fitted(kind, source):
+    X, y = table_of(source)
+    match kind:
+        case "pipeline":
+            return make_pipeline(th.Standardizer(), th.Ridge()).fit(source)
+        case "nested":
+            return make_pipeline("passthrough", make_pipeline(th.Standardizer(), th.Ridge())).fit(
+                source
+            )
+        case "mixed":
+            return make_pipeline(th.Standardizer(), Ridge()).fit(X, y)
+        case _:
+            return Ridge().fit(X, y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["pipeline", "nested", "mixed", "foreign"])
+def test_columns_are_compared_by_name(tmp_path, source, kind):
+    model, path = fitted(kind, source), tmp_path / "out.npy"
+    th.predict_to_file(model, source, path)
+    np.testing.assert_allclose(np.load(path), model.predict(table_of(source)[0]), rtol=1e-9)
+    path.unlink()
+    for features in (NAMES[::-1], ["height", "width", "price"]):
+        other = th.scan(tmp_path / "rows.parquet", features=features)
+        with pytest.raises(DataError, match=r"features=list\(model\.feature_names_in_\)"):
+            th.predict_to_file(model, other, path)
+    assert not path.exists()
+
+
+def test_a_pipeline_of_trees_accepts_categories_and_missing_values(tmp_path):
+    values = {**columns(), "colour": np.where(columns()["width"] > 0, "red", "blue")}
+    values["height"][3] = np.nan
+    write_parquet(tmp_path / "rows.parquet", values)
+    source = th.scan(tmp_path / "rows.parquet", target="price")
+    tree = th.HistGradientBoostingRegressor().fit(source)
+    expected = tree.predict(source)
+    for model in (Pipeline([("m", tree)]), Pipeline([("p", Pipeline([("m", tree)]))])):
+        th.predict_to_file(model, source, tmp_path / "out.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected)
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_predict", "partial_fit", "score", "set_params"])
+def test_methods_without_results_are_refused(tmp_path, source, method):
+    with pytest.raises(ParameterError, match="one result per row"):
+        th.predict_to_file(th.Ridge(), source, tmp_path / "out.npy", method=method)
+
+
+def test_dask_arrays_need_from_dask(tmp_path):
+    array = pytest.importorskip("dask.array").zeros((3, 3))
+    with pytest.raises(DataError, match=r"th\.from_dask\(X\)"):
+        th.predict_to_file(th.Ridge(), array, tmp_path / "out.npy")
+
+
+def test_links_and_home_folders(tmp_path, source, monkeypatch):
+    model = th.Ridge().fit(source)
+    link, real = tmp_path / "link.npy", tmp_path / "real.npy"
+    link.symlink_to(real)
+    th.predict_to_file(model, source, link)
+    assert link.is_symlink()
+    assert real.is_file()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    th.predict_to_file(model, source, "~/home.npy")
+    assert (tmp_path / "home.npy").is_file()

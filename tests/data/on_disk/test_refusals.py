@@ -241,3 +241,63 @@ def test_a_directory_that_a_pattern_matches_is_refused(tmp_path):
         scan(tmp_path / "*.csv")
     assert scan(tmp_path / "**" / "*.csv").n_rows == 2
     assert scan([tmp_path / "p0.csv", tmp_path / "p1.csv" / "*.csv"]).n_rows == 2
+
+
+@pytest.mark.parametrize("role", ["target", "weight"])
+def test_arrays_without_columns(tmp_path, role):
+    write_npy(tmp_path / "rows.npy", columns(9))
+    np.save(tmp_path / "none.npy", np.zeros((9, 0)))
+    for empty in (np.zeros((9, 0)), tmp_path / "none.npy"):
+        refused(tmp_path / "rows.npy", f"{role} has shape (9, 0)", **{role: empty})
+
+
+def test_arrays_beside_the_file_are_named_once(tmp_path):
+    write_npy(tmp_path / "rows.npy", columns(9))
+    path, bad = tmp_path / "rows.npy", np.full(9, np.nan)
+    refused(path, "NaN: the target of the given array holds", target=bad)
+    refused(path, "NaN: the weight of the given array holds", target=0, weight=bad)
+    refused(path, "the given array: the weight at row 0 is -1", target=0, weight=-np.ones(9))
+
+
+def test_fields_of_several_numbers(tmp_path):
+    np.save(tmp_path / "rows.npy", np.zeros(20, [("a", "f8", (2,)), ("y", "f8")]))
+    refused(tmp_path / "rows.npy", "column 'a'", "row 0 holds [0.0, 0.0]", target="y")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes")
+def test_names_that_are_not_utf8(tmp_path):
+    for ending in (".parquet", ".csv", ".arrow"):
+        folder = tmp_path / ending[1:]
+        folder.mkdir()
+        (folder / os.fsdecode(b"\xff\xfe" + ending.encode())).write_text("a,b")
+        refused(folder / f"*{ending}", "is not UTF-8", "Rename it")
+
+
+@pytest.mark.parametrize("encoding", ["base64", "idna", "undefined", None])
+def test_encodings_that_are_not_of_text(tmp_path, encoding):
+    write_text(tmp_path / "rows.csv", columns(9))
+    refused(tmp_path / "rows.csv", "encoding=", error=ParameterError, encoding=encoding)
+
+
+def test_text_in_another_encoding(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("note,y\nrösti,1\n".encode("latin-1"))
+    refused(path, "'note'", 'encoding="latin-1"', target="y")
+    refused(path, "is not utf-16 text", 'encoding="utf-16-le"', target="y", encoding="utf-16")
+    path.write_bytes(("note,y\n" + 300_000 * "abc,1\n" + "rösti,1\n").encode("latin-1"))
+    with pytest.raises(DataError, match=r"not utf-8 text \(row 300000\).*latin-1"):
+        scan(path, target="y").with_categories()
+
+
+def test_links_to_missing_files(tmp_path):
+    (tmp_path / "broken.parquet").symlink_to("gone.parquet")
+    words = ["broken.parquet' is a link to 'gone.parquet', which does not exist"]
+    refused(tmp_path / "broken.parquet", *words, error=FileNotFoundError)
+    refused("~nobody-of-this-name/rows.csv", "There is no file", error=FileNotFoundError)
+
+
+@pytest.mark.parametrize("option", ["features", "columns"])
+def test_sets_of_columns_have_no_order(tmp_path, option):
+    write_parquet(tmp_path / "rows.parquet", columns(9))
+    refused(tmp_path / "rows.parquet", f"{option} is a set", **{option: {"width", "height"}})
+    assert scan(tmp_path / "rows.parquet", **{option: 0}).n_features == 1

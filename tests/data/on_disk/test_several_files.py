@@ -127,3 +127,20 @@ def test_a_file_whose_name_looks_like_a_pattern(tmp_path):
 def test_one_matching_file_is_that_file(tmp_path):
     pyarrow.parquet.write_table(pa.table({"a": [1.0, 2.0]}), tmp_path / "only.parquet")
     assert "only.parquet" in repr(th.scan(tmp_path / "*.parquet"))
+
+
+def test_the_file_of_another_type_is_named(tmp_path):
+    parts = [pa.array([1, 2]), pa.array([1.0, 2.0]), pa.nulls(2), pa.array(["a", "b"])]
+    for number, values in enumerate(parts):
+        pyarrow.parquet.write_table(pa.table({"x": values}), tmp_path / f"{number}.parquet")
+    said = r"3\.parquet: column 'x' has type string, but in .*0\.parquet it has type int64"
+    with pytest.raises(th.errors.DataError, match=said):
+        th.scan(tmp_path / "*.parquet")
+
+
+def test_text_in_one_file_and_dates_in_another(tmp_path):
+    (tmp_path / "0.csv").write_text("day,y\n2020-01-01,1\n")
+    (tmp_path / "1.csv").write_text("day,y\nmonday,2\n")
+    assert th.scan(tmp_path / "?.csv", features=["y"]).arrays()[0].ravel().tolist() == [1, 2]
+    with pytest.raises(th.errors.DataError, match="'day' is of type date32"):
+        th.scan(tmp_path / "?.csv", target="y")

@@ -90,3 +90,32 @@ def test_text_that_only_python_reads_as_a_number_is_shown(tmp_path, text):
     said = rf"column 'a' is categorical \(row 1 holds '{text}'\)"
     with pytest.raises(th.errors.DataError, match=said):
         th.LinearRegression().fit(th.scan(path, target="b"))
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+@pytest.mark.parametrize(
+    "rows", [["0,13", "-0,13", "0,79"], ["0,5", "2", "7"], ["1,5e-3", "red", ",5"]]
+)
+def test_decimal_commas_without_a_header(tmp_path, sign, rows):
+    path = tmp_path / "rows.csv"
+    path.write_text(4 * (sign.join(rows) + "\n"))
+    source = th.scan(path, target=-1, header=False, features=[0])
+    assert source.arrays()[0][0, 0] == float(rows[0].replace(",", "."))
+    assert source.arrays()[1].tolist() == [float(rows[-1].replace(",", "."))] * 4
+    if "red" not in rows:
+        with pytest.raises(th.errors.DataError, match="begins with a line of numbers"):
+            th.scan(path, target=-1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["1.234,5;2.000,25", "1.000,5;3,25"], ";"),
+        (["12,5 %;€ 3,10", "1,5 %;€ 4,20"], ";"),
+        (["1,2,a;b", "3,4,c;d"], ","),
+        (["x,y;z", "1,2;3"], ","),
+        (['"1,5",2', '"2,5",3'], ","),
+    ],
+)
+def test_commas_in_numbers_and_between_fields(lines, expected):
+    assert find_delimiter(lines) == expected

@@ -257,3 +257,30 @@ def test_a_usable_weight_in_the_last_partition_is_enough():
     here = th.LinearRegression().fit(X, y, sample_weight=weights)
     there = th.LinearRegression().fit(dX, dy, sample_weight=dw)
     np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9, atol=1e-12)
+
+
+def test_a_fit_in_memory_loads_a_dask_collection_with_compute():
+    X, y, _ = data()
+    rows = da.from_array(X, chunks=(100, 4))
+    with pytest.raises(CapabilityError, match=r"Load them with X\.compute\(\) and y\.compute\(\),"):
+        th.SVR().fit(rows, da.from_array(y, chunks=100))
+    with pytest.raises(CapabilityError, match=r"X\.compute\(\),"):
+        th.AgglomerativeClustering().fit(rows)
+    with pytest.raises(CapabilityError, match=r"source\.arrays\(\)"):
+        th.SVR().fit(th.from_dask(rows, y))
+
+
+def test_an_argument_that_a_fit_does_not_take_is_named_with_the_model():
+    X, _, _ = data()
+    rows = da.from_array(X, chunks=(100, 4))
+    with pytest.raises(TypeError, match=r"KernelPCA\.fit: .*'sample_weight'.*arguments: X, y"):
+        th.KernelPCA().fit(rows, sample_weight=da.ones(N, chunks=100))
+
+
+def test_tables_are_made_for_each_partition_of_a_collection():
+    X, _, _ = data()
+    model = th.Standardizer().set_output(transform="pandas").fit(X)
+    with pytest.raises(CapabilityError, match=r"X\.map_blocks"):
+        model.transform(da.from_array(X, chunks=(100, 4)))
+    with pytest.raises(CapabilityError, match=r"X\.map_partitions"):
+        model.transform(dd.from_pandas(pd.DataFrame(X), npartitions=2))

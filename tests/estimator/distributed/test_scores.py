@@ -9,23 +9,10 @@ import thetahat as th
 from tests.dask_rows import synchronous  # noqa: F401
 from thetahat.catalog import estimators
 from thetahat.data.validation import as_source
-from thetahat.errors import CapabilityError
 
 dd = pytest.importorskip("dask.dataframe")
 
 COLUMNS = ["a", "b"]
-IN_MEMORY = {
-    "BayesianModelAveraging",
-    "BayesianModelAveragingClassifier",
-    "BaggingClassifier",
-    "BaggingRegressor",
-    "SelfTrainingClassifier",
-    "StackingClassifier",
-    "StackingRegressor",
-    "VotingClassifier",
-    "VotingRegressor",
-}
-"""Models whose members or base estimators may be of other libraries, which read no source."""
 SEVERAL_TARGETS = {"MultiTaskElasticNet", "MultiTaskLasso"}
 WHOLE_NUMBERS = {"CategoricalNB"}
 DENSITIES = [name for name, kind in estimators().items() if hasattr(kind, "log_density")]
@@ -68,10 +55,6 @@ def test_scores_of_predictions(name):
     model = estimators()[name]._example()
     target, here = "k" if is_classifier(model) else "y", rows[COLUMNS].to_numpy()
     model.fit(here, rows[target].to_numpy())
-    if name in IN_MEMORY:
-        with pytest.raises(CapabilityError, match=r"needs its rows in memory.*compute\(\)"):
-            model.score(X, column(target))
-        return
     expected = model.score(here, rows[target].to_numpy())
     assert model.score(X, column(target)) == pytest.approx(expected, rel=1e-6)
 

@@ -46,6 +46,25 @@ def test_fewer_rows_than_columns_give_a_definite_covariance(name):
     np.testing.assert_allclose(model.covariance_ @ model.precision_, np.eye(25), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::thetahat.errors.IllConditionedWarning")
+def test_a_constant_column_costs_columns_of_small_units_no_digits():
+    X, units = np.random.default_rng(0).normal(size=(200, 3)), np.array([1e-8, 1e6, 1.0])
+    model = th.EmpiricalCovariance().fit(np.column_stack([X * units, np.full(200, 3.0)]))
+    truth = np.linalg.inv(np.cov(X.T, bias=True)) / units / units[:, None]
+    np.testing.assert_allclose(model.precision_[:3, :3], truth, rtol=1e-9)
+    assert not model.precision_[3].any()
+
+
+@pytest.mark.filterwarnings("ignore::thetahat.errors.IllConditionedWarning")
+def test_a_dependent_column_of_small_units_costs_no_digits():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    model = th.EmpiricalCovariance().fit(X @ [[1e-8, 1e6, 0.0], [1e-8, 0.0, 1.0]])
+    # The pseudo-inverse of the mixing matrix; its other terms are below rounding errors.
+    back = np.array([[1e-20, 1e-6, 0.0], [1e-8, 0.0, 1.0]])
+    truth = back.T @ np.linalg.inv(np.cov(X.T, bias=True)) @ back
+    np.testing.assert_allclose(model.precision_, truth, rtol=1e-9)
+
+
 def test_a_singular_covariance_has_a_density_on_its_support_and_a_warning_with_the_rank():
     X = rows(10, 25)
     with pytest.warns(IllConditionedWarning, match="its rank is 9, with 25 columns and 10 rows"):

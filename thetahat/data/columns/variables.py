@@ -306,7 +306,7 @@ def variables(table: Any) -> list[Variable]:
     if isinstance(table, np.ndarray) and table.dtype.names is None:
         return [ArrayVariable(place, table[:, place]) for place in range(table.shape[1])]
     if isinstance(table, np.ndarray):
-        return [ArrayVariable(name, table[name]) for name in table.dtype.names or ()]
+        return [ArrayVariable(name, _field(table, name)) for name in table.dtype.names or ()]
     if hasattr(table, "iloc"):
         if is_lone_column(table):
             return [_PandasVariable(table.name, table)]
@@ -323,6 +323,23 @@ def variables(table: Any) -> list[Variable]:
         table = pyarrow.table(table)
     require_distinct_names(table)
     return [_ArrowVariable(name, table.column(j)) for j, name in enumerate(table.column_names)]
+
+
+def _field(table: Array, name: str) -> Array:
+    """One field of an array with named fields, which must have one value in each row."""
+    if table.ndim != 1:
+        raise DataError(
+            f"An array with named fields must be 1-D, with one record in each row, but it has "
+            f"shape {table.shape}. Use array.reshape(-1) if each row holds one record."
+        )
+    values: Array = table[name]
+    if values.ndim != 1:
+        raise DataError(
+            f"Each field of an array with named fields must hold one value, but field {name!r} "
+            f"holds an array of shape {values.shape[1:]}. Use "
+            "numpy.lib.recfunctions.structured_to_unstructured(array) to make columns of them."
+        )
+    return values
 
 
 def require_distinct_names(table: Any) -> None:

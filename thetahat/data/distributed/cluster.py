@@ -64,10 +64,12 @@ def _explained(failure: Exception) -> ThetahatError | None:
     kinds = {each.__name__ for each in type(failure).__mro__}
     if "KilledWorker" in kinds:
         return MemoryBudgetError(
-            "The workers of the Dask cluster died repeatedly at the same partition, most "
-            f"likely because it does not fit into their memory ({_memory_limits()}). Use smaller "
+            "The workers of the Dask cluster died repeatedly at the same partition, most often "
+            f"because it does not fit into their memory ({_memory_limits()}). Use smaller "
             "partitions: X.rechunk({0: rows}) for an array, X.repartition(partition_size=...) for "
-            "a dataframe. Or give the workers more memory."
+            "a dataframe. Or give the workers more memory. If there is enough, the code that makes "
+            "the partition ended the process, as sys.exit and crashes of compiled code do: compute "
+            "the partitions one by one to find it."
         )
     if "MemoryError" in kinds:
         return MemoryBudgetError(
@@ -81,19 +83,31 @@ def _explained(failure: Exception) -> ThetahatError | None:
             "cannot be read any more. Keep the Client open until the fit has ended, or build the "
             "source again with th.from_dask."
         )
-    if "CancelledError" in kinds and "scheduler" not in str(failure):
+    if "CancelledError" in kinds and _data_are_lost(str(failure)):
         return ClusterError(
-            f"Data of this computation were lost with a worker of the Dask cluster ({failure}), "
-            "and cannot be computed again, because they were put there with scatter. Build the "
-            "collections from files or from arrays of this process, and repeat the call."
+            f"Data of this computation were lost on the Dask cluster ({failure}), and cannot be "
+            "computed again: they were put there with scatter and lost with a worker, or their "
+            "futures were cancelled. Build the collections from files or from arrays of this "
+            "process, and repeat the call."
         )
     if kinds & {"CancelledError", "CommClosedError", "ClosedClientError", "TimeoutError"}:
         return ClusterError(
-            "The connection to the scheduler of the Dask cluster was lost, so the computation was "
-            f"given up ({type(failure).__name__}: {failure}). The model is as it was before. Start "
-            "the cluster and a new Client, build the collections again, and repeat the call."
+            "The connection to the scheduler of the Dask cluster was lost or closed, so the "
+            f"computation was given up ({type(failure).__name__}: {failure}). The model is as it "
+            "was before. Start the cluster and a new Client, build the collections again, and "
+            "repeat the call."
         )
     return None
+
+
+def _data_are_lost(reason: str) -> bool:
+    """Whether tasks were cancelled for lack of their data, not for lack of a scheduler."""
+    if "scheduler" in reason:
+        return False
+    try:
+        return "lost dependencies" in reason or active_client() is not None
+    except ClusterError:
+        return False
 
 
 def worker_limits() -> list[int]:

@@ -24,7 +24,7 @@ from thetahat.data.distributed.tree import tree
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, S, Source, rows_per_block
 from thetahat.foundation.errors import CapabilityError
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 SHARED_BYTES = 1 << 16
 """Arguments above this size are sent to each worker once, instead of with each partition."""
@@ -130,6 +130,12 @@ class DaskSource(Source):
             for low in range(0, size, rows):
                 (block,) = computed([one(part, start, low, rows)])
                 yield block
+
+    def arrays(self) -> tuple[Matrix, Array | None, Array | None]:
+        """As `Source.arrays`; sparse partitions give a sparse matrix."""
+        whole = joined(list(self.blocks()))
+        y = None if whole.y is None else self.target_values(whole.y)
+        return whole.X, y, whole.weight
 
     def tasks(self, function: Callable[..., Any], work: bytes, *others: Any) -> list[Any]:
         """``function(partition, start, work, ...)`` for every partition, not yet computed.

@@ -26,9 +26,10 @@ def lazy_rows(model: Any, owner: type, method: str, X: Any, *args: Any, **params
         row = np.zeros((1, model.n_features_in_))
     example = _bound(model, owner, method)(row, *args, **params)
     if not isinstance(example, np.ndarray):
+        each_part = "map_blocks" if hasattr(X, "map_blocks") else "map_partitions"
         raise CapabilityError(
             f"{type(model).__name__}.{method} of a Dask collection must give an array, but "
-            f"gives a {type(example).__name__}. Call it for each partition: X.map_partitions(...)."
+            f"gives a {type(example).__name__}. Call it for each partition: X.{each_part}(...)."
         )
     shared = delayed(model, traverse=False)
     each = delayed(_rows_of, pure=False)

@@ -17,7 +17,7 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.columns.schema import Schema
 from thetahat.data.columns.tables import is_table, table_to_numpy
 from thetahat.data.columns.variables import ArrayVariable, Variable, variables
-from thetahat.data.finite import require_finite_block
+from thetahat.data.finite import REFUSAL, require_finite_block
 from thetahat.data.in_memory import InMemory
 from thetahat.data.magnitudes import require_target_size, require_weight_size
 from thetahat.data.on_disk.reader import codes_of
@@ -28,6 +28,10 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 
 ORIGIN = "the Dask collection"
+OPENED = (
+    "th.from_dask does not accept them; a model that does takes the collection itself, as in "
+    "model.fit(X, y). For other models"
+)
 ROLES = ("X", "y", "sample_weight")
 
 
@@ -64,18 +68,18 @@ def checked_partition(
     _require_rows(lengths, facts.who, number, size)
     features, schema = as_features(x, who=f"{facts.who}: partition {number} of X")
     if features.shape[1] != facts.n_features or schema.names != facts.schema.names:
+        named = bool(schema.names or facts.schema.names)
         raise DataError(
-            f"{facts.who}: partition {number} (from row {start} on) has {features.shape[1]} "
-            "columns"
-            + (f" ({', '.join(map(repr, schema.names[:8]))})" if schema.names else "")
-            + f", but {facts.n_features} are expected"
-            + (f" ({', '.join(map(repr, facts.schema.names[:8]))})" if facts.schema.names else "")
-            + ". All partitions need the same columns in the same order."
+            f"{facts.who}: partition {number} (from row {start} on) has "
+            f"{_described(features.shape[1], schema, named)}, but "
+            f"{_described(facts.n_features, facts.schema, named)} are expected. All partitions "
+            f"need the same columns{', with the same names,' if named else ''} in the same order."
         )
     X = _as_declared(features, start, facts).astype(facts.dtype, copy=False)
     if not facts.infinite:
-        require_finite_block(X, start, facts.schema, ORIGIN, missing=facts.missing)
-    target = None if y is None else _checked_target(y, start, facts)
+        refusal = OPENED if facts.who == "from_dask" else REFUSAL
+        require_finite_block(X, start, facts.schema, ORIGIN, missing=facts.missing, refusal=refusal)
+    target = None if y is None else _checked_target(y, start, number, facts)
     weights = None if weight is None else _checked_weight(weight, start, number, facts)
     return InMemory(
         X=X,
@@ -88,6 +92,12 @@ def checked_partition(
         has_target=target is not None,
         has_weight=weights is not None,
     )
+
+
+def _described(n_columns: int, schema: Schema, named: bool) -> str:
+    """The number of columns, with their names where some partition has names."""
+    listed = f"({', '.join(map(repr, schema.names[:8]))})" if schema.names else "without names"
+    return f"{n_columns} columns {listed}" if named else f"{n_columns} columns"
 
 
 def _as_declared(features: Any, start: int, facts: Facts) -> Any:
@@ -128,11 +138,28 @@ def _require_rows(lengths: dict[str, int], who: str, number: int, size: int) -> 
             )
 
 
-def _checked_target(y: Any, start: int, facts: Facts) -> Array:
+def _require_width(shape: tuple[int, ...], width: int, role: str, number: int, who: str) -> None:
+    """Refuse a partition of y or of the weights with other columns than expected."""
+    if len(shape) > 2 or (shape[1] if len(shape) == 2 else 1) != width:
+        allowed = f"({shape[0]}, {width})" if width > 1 else f"({shape[0]},) or ({shape[0]}, 1)"
+        reason = (
+            "Give one weight per row."
+            if role == "sample_weight"
+            else "This is the width of the first partition, or of the collection. All partitions "
+            "need the same columns."
+        )
+        raise DataError(
+            f"{who}: partition {number} of {role} has shape {shape}, but {allowed} is expected. "
+            f"{reason}"
+        )
+
+
+def _checked_target(y: Any, start: int, number: int, facts: Facts) -> Array:
     if facts.encoding is not None:
         codes = codes_of(labels_of(y), facts.encoding)
         return codes.astype(facts.dtype, copy=False)
-    target = _floats(y, "y", facts.who)
+    target = _floats(y, "y", f"{facts.who}: partition {number}")
+    _require_width(target.shape, facts.n_outputs or 1, "y", number, facts.who)
     columns = target.reshape(len(target), -1)
     require_finite_block(columns, start, Schema(), ORIGIN, role="y")
     require_target_size(columns, facts.dtype, facts.who, start=start)
@@ -141,7 +168,8 @@ def _checked_target(y: Any, start: int, facts: Facts) -> Array:
 
 
 def _checked_weight(weight: Any, start: int, number: int, facts: Facts) -> Array:
-    values = _floats(weight, "sample_weight", facts.who)
+    values = _floats(weight, "sample_weight", f"{facts.who}: partition {number}")
+    _require_width(values.shape, 1, "sample_weight", number, facts.who)
     values = np.ascontiguousarray(values.reshape(-1), dtype=np.float64)
     require_finite_block(values[:, None], start, Schema(), ORIGIN, role="sample_weight")
     negative = np.flatnonzero(values < 0)
@@ -170,6 +198,7 @@ def labels_of(y: Any) -> Variable:
 def distinct_labels(y: Any, start: int, number: int, who: str) -> list[Any]:
     """The distinct labels of a partition; raises an error for a missing one."""
     n_rows_of(y, "y", number, who)
+    _require_width(tuple(np.shape(y)), 1, "y", number, who)
     labels, which = labels_of(y).distinct()
     missing = np.flatnonzero(which < 0)
     if missing.size:

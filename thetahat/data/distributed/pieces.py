@@ -90,9 +90,17 @@ def _is_delayed(values: Any) -> bool:
 def beside(values: Any, sizes: Sizes, role: str, who: str) -> Pieces:
     """Targets or weights in partitions of the given sizes.
 
-    A Dask array of known sizes is divided again, and an array in memory is cut into pieces.
+    A Dask array of known sizes is divided again, and an array in memory is cut into pieces. A
+    single weight counts for every row.
     """
     if not is_dask(values) and not (isinstance(values, Sequence) and any(map(is_dask, values))):
+        if np.ndim(values) == 0 and role == "sample_weight":
+            values = np.full(sum(sizes), values)
+        if np.ndim(values) == 0:
+            raise DataError(
+                f"{who}: {role} is of type {type(values).__name__} ({repr(values)[:40]}). Give one "
+                "target per row, as an array or a Dask collection."
+            )
         _require_rows(len(values), sizes, role, who)
         bounds = pairwise(accumulate(sizes, initial=0))
         cut = values.iloc if hasattr(values, "iloc") else values

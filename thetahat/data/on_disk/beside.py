@@ -52,10 +52,10 @@ def beside(values: Any, role: str) -> Beside:
     if isinstance(values, str | os.PathLike):
         return _in_file(Path(values), role)
     array = np.asarray(values)
-    origin = f"the {role}"
+    origin = "the given array"
     if role == "target" and array.ndim == 1 and array.dtype.kind in "OUST":
         encoding = LabelEncoding.of(array)
-        labels = KnownLabels(encoding, f"{origin} holds labels such as {array[0]!r}")
+        labels = KnownLabels(encoding, f"the target holds labels such as {array[0]!r}")
         return Beside(encoding.encode(array), len(array), 0, origin, labels=labels)
     if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
         raise DataError(
@@ -63,7 +63,16 @@ def beside(values: Any, role: str) -> Beside:
             "(n,), or several, (n, k)."
         )
     width = 0 if array.ndim == 1 else array.shape[1]
+    _require_columns(array.shape, role)
     return Beside(array, array.shape[0], width, origin, whole_type(array.dtype))
+
+
+def _require_columns(shape: tuple[int, ...], role: str) -> None:
+    if shape[1:] == (0,):
+        raise DataError(
+            f"{role} has shape {shape}, without a column. Give one number per row, (n,), or "
+            f"leave {role} out."
+        )
 
 
 def whole_type(dtype: Any) -> np.dtype[Any] | None:
@@ -75,6 +84,7 @@ def _in_file(path: Path, role: str) -> Beside:
     stamp = Stamp.of(path)
     reader = replace(open_npy(path), stamp=stamp)
     width = 0 if reader.is_flat else len(reader.fields)
+    _require_columns((reader.n_rows,) if reader.is_flat else (reader.n_rows, width), role)
     origin = reader.path.name
     if role == "target" and reader.is_flat and reader.fields[0].kind is Kind.CATEGORICAL:
         labels = FileLabels(reader, 0)

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from thetahat.data.columns.schema import Column, Kind, Schema
-from thetahat.data.on_disk.reader import Reader
+from thetahat.data.on_disk.reader import OTHER_TEXT, Reader
 from thetahat.foundation.errors import DataError
 
 Key = str | int
@@ -50,7 +50,7 @@ def choose_columns(
         taken = {*target_places, *weight_places}
         places = tuple(j for j in range(len(reader.fields)) if j not in taken)
     else:
-        keys = [features] if isinstance(features, str) else features
+        keys = as_list(features, "features")
         places = tuple(_place(reader, index, key, "features") for key in keys)
     if not places:
         raise DataError(f"{reader.path}: no column is left for the features. Name at least one.")
@@ -62,6 +62,18 @@ def choose_columns(
         if reader.fields[place].kind is None or not listed:
             _require_numbers(reader, place, is_target=place in target_places)
     return choice
+
+
+def as_list(columns: Key | Iterable[Key], role: str) -> list[Key]:
+    """Columns as a list; raises an error for a set, which has no order."""
+    if isinstance(columns, set | frozenset):
+        raise DataError(
+            f"{role} is a set, whose order varies between runs, but the columns of X need one. "
+            f"Pass a list, such as {role}=sorted(columns)."
+        )
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        return [columns]
+    return list(columns)
 
 
 def require_numbers(reader: Reader, features: Sequence[int]) -> None:
@@ -148,6 +160,8 @@ def _require_numbers(reader: Reader, place: int, *, is_target: bool) -> None:
     row, value = reader.example(place)
     if isinstance(value, str) and re.fullmatch(r"[-+]?\d*,\d+", value):
         remedy = 'Pass decimal="," if its numbers have decimal commas'
+    elif field.type_name == OTHER_TEXT:
+        remedy = 'Pass the encoding of the file, such as encoding="latin-1", if it is text'
     elif is_target and field.kind is not None:
         remedy = "Name one column as target=... for labels of text"
     else:

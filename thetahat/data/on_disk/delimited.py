@@ -24,6 +24,7 @@ from thetahat.data.columns.schema import Kind
 from thetahat.data.columns.variables import Variable, variables
 from thetahat.data.on_disk.reader import (
     NO_LABELS,
+    OTHER_TEXT,
     Encodings,
     Field,
     Reader,
@@ -65,6 +66,10 @@ class DelimitedReader(Reader):
 
     path: Path
     dialect: Dialect
+
+    @property
+    def infers_types(self) -> bool:
+        return True
 
     def _count_rows(self) -> int:
         first = self.fields[0].name
@@ -137,7 +142,10 @@ def open_delimited(
     if decimal is None and chosen != "," and _has_decimal_commas(path, dialect):
         dialect = replace(dialect, decimal=",")
     with _open(path, dialect) as batches:
-        fields = arrow_fields(batches.schema)
+        fields = tuple(
+            replace(field, type_name=OTHER_TEXT) if field.type_name == "binary" else field
+            for field in arrow_fields(batches.schema)
+        )
         require_rows(path, any(batch.num_rows for batch in batches))
     _require_delimiter(path, chosen, fields, lines[0])
     if header is None and all(_is_number(field.name, dialect.decimal) for field in fields):
@@ -204,9 +212,12 @@ def _open(
         ):
             yield batches
     except UnicodeDecodeError as failure:
+        byte = f" (byte {failure.object[failure.start]:#04x})"
+        raise DataError(_other_encoding(path, dialect, byte)) from failure
+    except UnicodeError as failure:  # no mark of the order of the bytes
         raise DataError(
-            f"{path} is not {dialect.encoding} text (byte {failure.object[failure.start]:#04x}). "
-            'Name its encoding, for example encoding="latin-1", or save it as UTF-8.'
+            f"{path} is not {dialect.encoding} text ({failure}). Name its encoding, for example "
+            'encoding="utf-16-le", or save it as UTF-8.'
         ) from failure
     except (_pyarrow().ArrowException, OSError) as failure:
         raise DataError(_explain(path, dialect, labels, str(failure))) from failure
@@ -240,7 +251,17 @@ def _explain(path: Path, dialect: Dialect, labels: Sequence[str], failure: str) 
             f"{path}: column {labels[int(column)]} holds {value!r} at row {int(row) - before}, "
             "which is not a number. Correct it, or leave the column out with features=[...]."
         )
+    if "invalid UTF8" in failure:
+        row = re.search(r"Row #(\d+)", failure)
+        return _other_encoding(path, dialect, f" (row {int(row.group(1)) - before})" if row else "")
     return f"{path} cannot be read as text delimited by {dialect.delimiter!r}: {failure}."
+
+
+def _other_encoding(path: Path, dialect: Dialect, where: str) -> str:
+    return (
+        f"{path} is not {dialect.encoding} text{where}. Name its encoding, for example "
+        'encoding="latin-1", or save it as UTF-8.'
+    )
 
 
 def _require_options(delimiter: str | None, encoding: str, decimal: str | None) -> None:
@@ -249,9 +270,11 @@ def _require_options(delimiter: str | None, encoding: str, decimal: str | None) 
     if decimal not in (None, ".", ","):
         raise ParameterError(f"decimal={decimal!r} must be '.' or ','.")
     try:
-        codecs.lookup(encoding)
-    except LookupError as failure:
-        raise ParameterError(f'encoding={encoding!r} is not known. Use "utf-8".') from failure
+        b"a".decode(encoding, errors="replace")
+    except (LookupError, TypeError, ValueError) as failure:
+        raise ParameterError(
+            f'encoding={encoding!r} is not known as an encoding of text. Use "utf-8".'
+        ) from failure
 
 
 def _require_delimiter(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 _ROWS = 1 << 14
+_MOSTLY = 0.9
+"""Share of numbers among the distinct texts of a column from which it seems one of numbers."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Categories:
             values, which = piece.distinct()
             declared = piece.categories if is_ordered else None
             found.update(dict.fromkeys(declared or [values[k] for k in np.unique(which) if k >= 0]))
+        if reader.infers_types:
+            _warn_of_numbers(reader, column, found)
         return cls(tuple(found) if is_ordered else sorted_distinct(list(found)))
 
     def encode(self, labels: Sequence[Any]) -> Array:
@@ -87,3 +92,26 @@ class FileLabels:
     @property
     def _name(self) -> str:
         return f"column {self.reader.label(self.column)}"
+
+
+def _warn_of_numbers(reader: Reader, column: int, texts: Collection[Any]) -> None:
+    """Warn if nearly all texts are numbers, so that the others may be misread cells."""
+    strange = [text for text in texts if not _is_number(text)]
+    n_numbers = len(texts) - len(strange)
+    if strange and n_numbers >= _MOSTLY * len(texts):
+        warnings.warn(
+            f"{reader.path}: column {reader.label(column)} is read as categories, because "
+            f"{strange[0]!r} is not a number, but {n_numbers} of its {len(texts)} distinct texts "
+            "are. Leave the field empty or write NA in the file if the value is missing, correct "
+            "it otherwise, or leave the column out with features=[...].",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _is_number(text: Any) -> bool:
+    try:
+        float(str(text).replace(",", "."))
+    except ValueError:
+        return False
+    return True

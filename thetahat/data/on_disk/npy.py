@@ -75,9 +75,9 @@ class NpyReader(Reader):
     def _example(self, column: int) -> tuple[int, Any]:
         with open(self.path, "rb") as file:
             if self.row_type.names is None:
-                return 0, self._numbers(file, column, 1)[0].item()
+                return 0, self._numbers(file, column, 1)[0].tolist()
             records = self._numbers(file, 0, 1)
-            return 0, records[self.fields[column].name][0].item()
+            return 0, records[self.fields[column].name][0].tolist()
 
     def _read(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from thetahat.data.in_memory import InMemory
+from thetahat.data.distributed.pieces import is_dask
+from thetahat.data.on_disk.model_rows import accepted, rows_for
 from thetahat.data.source import Block, Source
 from thetahat.foundation.atomic_file import atomic_file, require_other_file, require_place
 from thetahat.foundation.errors import DataError, ParameterError
@@ -19,6 +21,8 @@ from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array
 
 Write = Callable[[Array], None]
+_NO_RESULTS = re.compile("fit.*|partial_fit|score|set_.*|get_.*|_.*")
+"""Names of methods that change the model, or give no result per row."""
 
 
 def predict_to_file(
@@ -39,7 +43,7 @@ def predict_to_file(
     path : str or path
         The file to write. Its ending chooses the format: `.npy`, `.csv`, `.parquet`, or Arrow
         (`.arrow`, `.feather`, `.ipc`). An existing file is replaced, unless
-        it is one of the files of the source.
+        it is one of the files of the source. For a symbolic link it is the file that it names.
     method : str, default="predict"
         The method of the model to call: "predict", "predict_proba", "decision_function",
         "transform" or another that takes rows and returns one row of numbers or one label for each.
@@ -63,17 +67,8 @@ def predict_to_file(
     >>> th.scan(file).schema.names
     ('predict',)
     """
-    if not isinstance(source, Source):
-        raise DataError(
-            f"predict_to_file needs a source, such as th.scan(path), but got "
-            f"{type(source).__name__}. For rows in memory use model.{method}(X)."
-        )
-    compute = getattr(model, method, None)
-    if not callable(compute):
-        raise ParameterError(
-            f"method={method!r}: {type(model).__name__} has no such method. Use 'predict', or "
-            "another method that it has."
-        )
+    _require_source(source, method)
+    compute = _method(model, method)
     place = require_place(path)
     require_other_file(place, dict.fromkeys(source.files, "a file of the source"))
     opened = _WRITERS.get(place.suffix.lower())
@@ -82,16 +77,11 @@ def predict_to_file(
             f"path={str(path)!r}: the ending {place.suffix!r} does not name a known format. Use "
             f"one of {', '.join(_WRITERS)}."
         )
-    source = source.with_missing() if _accepts_missing(model) else source
-    source = source.with_categories() if getattr(model, "_accepts_categories", False) else source
+    source = accepted(model, source)
+    rows = rows_for(model, source)
 
     def predicted(block: Block) -> Array:
-        if not hasattr(model, "_streams"):  # of another library
-            return _one_per_row(np.asarray(compute(block.X)), block)
-        rows = InMemory(
-            X=block.X, n_features=source.n_features, dtype=source.dtype, schema=source.schema
-        )
-        found = compute(rows)
+        found = compute(rows(block))
         found = found.arrays()[0] if isinstance(found, Source) else found
         return _one_per_row(np.asarray(found), block)
 
@@ -106,6 +96,34 @@ def predict_to_file(
     return done
 
 
+def _require_source(source: Any, method: str) -> None:
+    if isinstance(source, Source):
+        return
+    remedy = (
+        "Pass th.from_dask(X)" if is_dask(source) else f"For rows in memory use model.{method}(X)"
+    )
+    raise DataError(
+        f"predict_to_file needs a source, such as th.scan(path), but got "
+        f"{type(source).__name__}. {remedy}."
+    )
+
+
+def _method(model: Any, method: str) -> Callable[[Any], Any]:
+    """The method of the model, unless it changes the model or gives no result per row."""
+    if _NO_RESULTS.fullmatch(method):
+        raise ParameterError(
+            f"method={method!r} fits or describes the model, but a method is needed that gives one "
+            "result per row. Use 'predict', 'predict_proba', 'decision_function' or 'transform'."
+        )
+    compute: Callable[[Any], Any] | None = getattr(model, method, None)
+    if not callable(compute):
+        raise ParameterError(
+            f"method={method!r}: {type(model).__name__} has no such method. Use 'predict', or "
+            "another method that it has."
+        )
+    return compute
+
+
 def _one_per_row(values: Array, block: Block) -> Array:
     if values.ndim == 0 or len(values) != block.n_rows:
         raise DataError(
@@ -113,12 +131,6 @@ def _one_per_row(values: Array, block: Block) -> Array:
             f"{block.n_rows} rows, but one row or one label for each is needed. Use another method."
         )
     return values
-
-
-def _accepts_missing(model: Any) -> bool:
-    from sklearn.utils import get_tags
-
-    return bool(get_tags(model).input_tags.allow_nan)
 
 
 @contextmanager

@@ -31,6 +31,8 @@ class Encoding(Protocol):
 Encodings = Mapping[int, Encoding]
 """The encodings of columns of labels, by the numbers of the columns."""
 NO_LABELS: Encodings = {}
+OTHER_TEXT = "text in another encoding"
+"""The type of a column of a text file that holds bytes which are not UTF-8."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,11 @@ class Reader(ABC):
 
     @abstractmethod
     def _example(self, column: int) -> tuple[int, Any]: ...
+
+    @property
+    def infers_types(self) -> bool:
+        """Whether the file declares no types, so that columns of numbers are found by reading."""
+        return False
 
     @property
     def files(self) -> tuple[str, ...]:

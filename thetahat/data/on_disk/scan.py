@@ -15,7 +15,7 @@ import numpy as np
 from thetahat.data.columns.schema import Kind
 from thetahat.data.on_disk.arrow import open_arrow
 from thetahat.data.on_disk.beside import Beside, beside, whole_type
-from thetahat.data.on_disk.choice import Choice, Key, choose_columns, schema_of
+from thetahat.data.on_disk.choice import Choice, Key, as_list, choose_columns, schema_of
 from thetahat.data.on_disk.delimited import open_delimited
 from thetahat.data.on_disk.file_source import FileSource
 from thetahat.data.on_disk.labels import FileLabels
@@ -71,9 +71,11 @@ def scan(
     `HuberRegressor` and `LinearSVC` start from a fit to some of the rows if these are in memory,
     so the coefficients agree to the tolerance of the fit. So do those of `LogisticRegression`,
     `LinearSVC` and `LinearModel` with an L1 or elastic net penalty, for which a method that works
-    on columns is used in memory. `SGDClassifier`, `SGDRegressor` and `Perceptron` shuffle the rows
-    of a file within each block instead of as a whole, so the coefficients differ as they do
-    between two seeds; with ``shuffle=False`` they agree up to rounding.
+    on columns is used in memory, and those of `LogisticRegression` with three and more classes.
+    `LassoCV` and `QuadraticDiscriminantAnalysis` agree up to rounding. `SGDClassifier`,
+    `SGDRegressor` and `Perceptron` shuffle the rows of a file within each block instead of as a
+    whole, so the coefficients differ as they do between two seeds; with ``shuffle=False`` they
+    agree up to rounding.
 
     Histogram gradient boosting and random forests keep the rows as codes of one byte per value, in
     a temporary file if the memory does not suffice. Boosting has the same trees as in memory, bit
@@ -82,7 +84,8 @@ def scan(
     `fit`, `predict`, `score` and `th.evaluate` accept the source in place of X, y and
     sample_weight, and `th.predict_to_file` writes predictions block by block. Models of trees
     accept missing values, and columns of categories or text, whose categories are found by a pass
-    over these columns. Models that need all rows at once say so: ``X, y, sample_weight =
+    over these columns. A column of a text file that would be one of numbers but for a few texts is
+    reported by a warning. Models that need all rows at once say so: ``X, y, sample_weight =
     source.arrays()`` loads them.
 
     Formula: Σᵢ wᵢ ℓ(yᵢ, f(xᵢ)), added up block by block. Cost: O(d) to open, O(n·d) time and
@@ -119,7 +122,8 @@ def scan(
     delimiter : str, optional
         The character that separates the fields of a text file. By default a tab for `.tsv`. For
         other files it is found from the first lines, among comma, semicolon, tab and "|": the one
-        that splits most lines into the same number of fields.
+        that splits most lines into the same number of fields. If all commas are decimal commas
+        between other delimiters, it is the other one.
     header : bool, optional
         Whether the first line of a text file holds column names. By default it must, and a first
         line of numbers raises an error.
@@ -182,8 +186,7 @@ def _features_among(
             "columns and features both name the columns to read. Give one of them: features has "
             "those of X only, columns may also contain the target and the weight."
         )
-    listed = [columns] if isinstance(columns, str) else list(columns)
-    return [column for column in listed if column not in others]
+    return [column for column in as_list(columns, "columns") if column not in others]
 
 
 def _with_rows(files: Sequence[Location], options: tuple[Any, ...]) -> list[Reader]:
@@ -232,7 +235,7 @@ def _named_files(path: Any) -> tuple[list[Location], Location]:
 
 def _files(path: str | os.PathLike[str]) -> list[Path]:
     """The file itself, or all files that match a pattern."""
-    pattern = usable_path(path).expanduser()
+    pattern = usable_path(path)
     if not glob.has_magic(str(pattern)) or pattern.exists():
         return [_existing(path)]
     found = sorted(Path(file) for file in glob.glob(str(pattern), recursive=True))
@@ -263,11 +266,16 @@ def _require_all_files(path: Any, found: list[Path], files: list[Path]) -> None:
 
 
 def _existing(path: str | os.PathLike[str]) -> Path:
-    file = Path(path).expanduser()
+    file = usable_path(path)
     if file.is_dir():
         raise DataError(
             f"{file} is a directory. Name a file in it, or several with a pattern such as "
             f"{str(file / '*.parquet')!r}."
+        )
+    if file.is_symlink() and not file.exists():
+        raise FileNotFoundError(
+            f"{str(path)!r} is a link to {os.readlink(file)!r}, which does not exist. Restore that "
+            "file, or name another one."
         )
     if not file.exists():
         others = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
@@ -300,6 +308,8 @@ def _open(
         _require_no_text_options(
             path, kind, delimiter=delimiter, header=header, encoding=encoding, decimal=decimal
         )
+    if kind != "npy":
+        _require_utf8_name(path)
     if kind == "parquet":
         return open_parquet(path)
     known = kind in _FORMATS.values()
@@ -327,6 +337,16 @@ def _open(
         f"{path}: the ending {path.suffix!r} does not name a known format. Known endings are "
         f'{endings}. Pass the format, such as format="csv".'
     )
+
+
+def _require_utf8_name(path: Location) -> None:
+    """Raise an error for a name with other bytes, which Arrow cannot open."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as failure:
+        raise DataError(
+            f"The path {str(path)!r} is not UTF-8, so the file cannot be opened. Rename it."
+        ) from failure
 
 
 def _require_no_text_options(path: Location, kind: str, **options: Any) -> None:

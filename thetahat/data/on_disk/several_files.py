@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from thetahat.data.columns.schema import Kind
 from thetahat.data.columns.variables import Variable
-from thetahat.data.on_disk.delimited import DelimitedReader
 from thetahat.data.on_disk.location import Location
 from thetahat.data.on_disk.reader import NO_LABELS, Encodings, Field, Reader
 from thetahat.foundation.cached import cached_property
@@ -27,6 +26,10 @@ class SeveralFiles(Reader):
     @property
     def files(self) -> tuple[str, ...]:
         return tuple(path for reader in self.readers for path in reader.files)
+
+    @property
+    def infers_types(self) -> bool:
+        return self.readers[0].infers_types
 
     @property
     def origin(self) -> str:
@@ -121,14 +124,17 @@ def _common(readers: Sequence[Reader], place: int, fields: Sequence[Field]) -> F
     types = {field.type_name for field in fields}
     if len(types) == 1:
         return fields[0]
-    if len({field.holds_numbers for field in fields}) == 1:
+    if all(field.holds_numbers for field in fields):
         # Mixed types are read as float64, the type that holds all of them.
-        kind = kinds.pop() if len(kinds) == 1 else Kind.NUMERIC
-        return Field(name, kind, "double" if fields[0].holds_numbers else fields[0].type_name)
-    odd = next(i for i, field in enumerate(fields) if field.type_name != fields[0].type_name)
-    if isinstance(readers[0], DelimitedReader) and None not in kinds:
-        # Text files have no types: numbers in one file may be labels in another.
+        return Field(name, kinds.pop() if len(kinds) == 1 else Kind.NUMERIC, "double")
+    if not any(field.holds_numbers for field in fields):
+        kind = kinds.pop() if len(kinds) == 1 else None if None in kinds else Kind.CATEGORICAL
+        like = next((field for field in fields if field.kind is kind), fields[0])
+        return Field(name, kind, like.type_name)
+    if readers[0].infers_types and None not in kinds:
+        # Numbers in one file may be labels in another.
         return Field(name, Kind.CATEGORICAL, "string")
+    odd = next(i for i, each in enumerate(fields) if each.holds_numbers != fields[0].holds_numbers)
     raise DataError(
         f"{readers[odd].path}: column {readers[odd].label(place)} has type "
         f"{fields[odd].type_name}, but in {readers[0].path} it has type {fields[0].type_name}. "

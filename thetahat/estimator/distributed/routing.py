@@ -13,6 +13,7 @@ import numpy as np
 from thetahat.data.distributed.pieces import is_dask
 from thetahat.data.source import Source
 from thetahat.data.validation import require_source_alone
+from thetahat.estimator.distributed.by_blocks import by_blocks, is_read_by_blocks
 from thetahat.foundation.errors import CapabilityError, DataError
 
 ROWWISE = (
@@ -24,6 +25,8 @@ ROWWISE = (
     "score_samples",
 )
 """Methods whose results have one entry per row, each of which depends on its row alone."""
+_LOADED = "X, y, sample_weight = source.arrays()"
+"""The remedy of fits that need their rows in memory, if these are a source."""
 _THEN = {"fit_transform": "transform", "fit_predict": "predict"}
 
 
@@ -47,7 +50,10 @@ def on_dask(cls: Class) -> Class:
 
 
 def lazy_on_dask(method: Callable[..., Any], owner: type) -> Callable[..., Any]:
-    """The method of a class, which gives a lazy Dask array for a Dask collection."""
+    """The method of a class, which gives a lazy Dask array for a Dask collection.
+
+    A model that needs its rows in memory predicts those of a source block by block.
+    """
     name = method.__name__
 
     @wraps(method)
@@ -60,6 +66,8 @@ def lazy_on_dask(method: Callable[..., Any], owner: type) -> Callable[..., Any]:
 
             check_is_fitted(self)
             return lazy_rows(self, owner, name, *args, **params)
+        if len(args) + len(params) == 1 and is_read_by_blocks(self, X):
+            return by_blocks(method, self, X)
         return method(self, *args, **params)
 
     return routed
@@ -98,9 +106,21 @@ def _require_alone(method: Callable[..., Any], model: Any, args: Any, params: An
 
 def _by_role(method: Callable[..., Any], model: Any, args: Any, params: Any) -> dict[str, Any]:
     """The arguments of a call by their names, without the model."""
-    given = dict(list(signature(method).bind(model, *args, **params).arguments.items())[1:])
+    given = dict(list(_bound(method, model, args, params).items())[1:])
     others = given.pop("params", {}) | given.pop("fit_params", {})
     return given | others
+
+
+def _bound(method: Callable[..., Any], model: Any, args: Any, params: Any) -> dict[str, Any]:
+    """The arguments of a call by their names; one that the method does not take is an error."""
+    expected = signature(method)
+    try:
+        return expected.bind(model, *args, **params).arguments
+    except TypeError as failure:
+        raise TypeError(
+            f"{type(model).__name__}.{method.__name__}: {failure}. Its arguments: "
+            f"{', '.join(list(expected.parameters)[1:])}."
+        ) from None
 
 
 def _ignores_target(method: Callable[..., Any], model: Any) -> bool:
@@ -114,7 +134,7 @@ def _ignores_target(method: Callable[..., Any], model: Any) -> bool:
 def _source_beside_rows(
     method: Callable[..., Any], model: Any, source: Source, args: Any, params: Any
 ) -> DataError:
-    given = signature(method).bind(model, *args, **params).arguments
+    given = _bound(method, model, args, params)
     role = next((name for name, each in given.items() if each is source), "an argument")
     return DataError(
         f"{type(model).__name__}.{method.__name__}: {role} is a {type(source).__name__}, which is "
@@ -146,4 +166,9 @@ def _by_source(method: Callable[..., Any], model: Any, args: Any, params: Any) -
         missing=bool(accepts_missing),
         infinite=model._accepts_infinity,
     )
-    return method(model, source, **given)
+    try:
+        return method(model, source, **given)
+    except CapabilityError as refusal:
+        compute = "X.compute()" if rows["y"] is None else "X.compute() and y.compute()"
+        refusal.args = (str(refusal).replace(_LOADED, compute),)
+        raise

@@ -17,7 +17,7 @@ import numpy as np
 from thetahat.data.arrays import to_host
 from thetahat.data.snapshot import digest_of, digests_of_rows, read_snapshot, write_snapshot
 from thetahat.data.source import Source
-from thetahat.foundation.atomic_file import usable_path
+from thetahat.foundation.atomic_file import require_place, usable_path
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
@@ -83,6 +83,7 @@ class resumable:
 
     def __enter__(self) -> resumable:
         self._calls, self._noted, self._written = 0, 0, time.monotonic()
+        require_place(self.path)
         if self.path.exists():
             facts, self._kept = read_snapshot(
                 Path(self.path), version=VERSION, mark=MARK, who="resumable", role="the file "
@@ -223,7 +224,7 @@ def _fits_of(facts: dict[str, Any], path: Path) -> tuple[dict[str, str], list[di
 
 def _require_finite(kept: dict[str, Array], path: Path) -> None:
     for number, theta in kept.items():
-        if theta.dtype.kind not in "fiub" or not (np.abs(theta) < LARGEST).all():
+        if theta.dtype.kind not in "fiub" or not (np.abs(theta) < np.float64(LARGEST)).all():
             raise DataError(
                 f"resumable: the file {str(path)!r} holds parameters of fit {number} that are not "
                 f"finite numbers below {LARGEST:g}. Delete the file to start again, or use another "

@@ -237,14 +237,13 @@ class GaussianProcessClassifier(Classifier, GaussianProcess):
         variance : array of shape (n,)
             The variance of f(x), which is that of the prior far from the training rows.
         """
-        source = self._open_again(X)
+        source = self._open_whole(X)
         if hasattr(self, "estimators_"):
             raise CapabilityError(
                 "Returning the mean and variance of the latent function f is only supported for "
                 f"binary classification, received {self.n_classes_} classes. Use the models of "
                 "estimators_."
             )
-        assert isinstance(source, InMemory)
         rows, kernel = in_double(source.X), covariance_of(self.kernel_)
         centres = in_double(self.X_train_)
         mean = KernelExpansion(kernel, centres, self.alpha_)(rows)
@@ -263,8 +262,7 @@ class GaussianProcessClassifier(Classifier, GaussianProcess):
         labels : array of shape (n,)
             Predicted labels, of the type of the labels given to `fit`.
         """
-        source = self._open_again(X)
-        assert isinstance(source, InMemory)
+        source = self._open_whole(X)
         if not hasattr(self, "estimators_"):
             kernel = covariance_of(self.kernel_)
             mean = KernelExpansion(kernel, in_double(self.X_train_), self.alpha_)
@@ -295,14 +293,13 @@ class GaussianProcessClassifier(Classifier, GaussianProcess):
         probabilities : array of shape (n, n_classes)
             Probabilities in the order of ``classes_``.
         """
-        source = self._open_again(X)
+        source = self._open_whole(X)
         if hasattr(self, "estimators_"):
             if self.multi_class == "one_vs_one":
                 raise CapabilityError(
                     "one_vs_one multi-class mode does not support predicting probability "
                     "estimates. Use multi_class='one_vs_rest'."
                 )
-            assert isinstance(source, InMemory)
             return self._shares(source.X)
         mean, variance = self.latent_mean_and_variance(X)
         shares = [mean_sigmoid(sign * mean, variance) for sign in (-1.0, 1.0)]

@@ -221,8 +221,7 @@ class GaussianProcessRegressor(ScoredRegressor, GaussianProcess):
             )
         if not self.__sklearn_is_fitted__():
             return self._prior(X, return_std, return_cov)
-        source = self._open_again(X)
-        assert isinstance(source, InMemory)
+        source = self._open_whole(X)
         rows, kernel = in_double(source.X), covariance_of(self.kernel_)
         centres = in_double(self.X_train_)
         columns = self.alpha_.reshape(len(centres), -1)

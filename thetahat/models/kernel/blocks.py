@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from thetahat.data.columns.schema import Schema
+from thetahat.data.distributed.partition import joined
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
@@ -57,12 +58,11 @@ def features_of_blocks(
 
 def loaded(source: Source) -> InMemory:
     """The rows of a source in memory."""
-    blocks = list(source.blocks())
-    weighted = any(block.weight is not None for block in blocks)
+    whole = joined(list(source.blocks()))
     return InMemory(
-        X=np.concatenate([block.X for block in blocks]),
-        y=np.concatenate([block.targets for block in blocks]),
-        weight=np.concatenate([block.row_weights for block in blocks]) if weighted else None,
+        X=whole.X,
+        y=whole.targets,
+        weight=whole.weight,
         n_features=source.n_features,
         dtype=source.dtype,
         schema=source.schema,

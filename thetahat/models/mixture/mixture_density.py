@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.data.row_subset import target_arrays
+from thetahat.data.source import Source
 from thetahat.data.summaries.frame import dense_rows
-from thetahat.data.validation import as_weight
+from thetahat.data.validation import as_weight, require_source_alone
 from thetahat.estimator.density import DensityModel
 from thetahat.estimator.parameters import whole
 from thetahat.foundation.errors import DataError, ParameterError
@@ -269,6 +271,9 @@ class MixtureDensity(DensityModel):
     def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
         """Σ w log p(x) and n = Σ w."""
         logs = np.asarray(self.log_density(X), dtype=np.float64)
+        if isinstance(X, Source):
+            require_source_alone(None, sample_weight, type(self).__name__)
+            sample_weight = target_arrays(X)[1]
         if sample_weight is None:
             return float(logs.sum()), float(len(logs))
         weight = as_weight(sample_weight, len(logs), type(self).__name__)

@@ -16,6 +16,7 @@ import numpy as np
 
 from thetahat.data.snapshot import fingerprint, read_snapshot, write_snapshot
 from thetahat.data.source import Source
+from thetahat.foundation.atomic_file import require_place
 from thetahat.foundation.errors import DataError
 from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRate
 from thetahat.objective.network.descent import Training
@@ -46,8 +47,9 @@ class Checkpoint:
         }
         if not isinstance(model.random_state, int | np.integer | None):
             parameters["random_state"] = "a generator, whose state is in the snapshot"
+        place = require_place(model.checkpoint)
         mark = fingerprint(source, [type(model).__name__, parameters])
-        return cls(Path(model.checkpoint), mark, type(model).__name__, time.monotonic())
+        return cls(place, mark, type(model).__name__, time.monotonic())
 
     def save(self, training: Training, start: Any, *, at_once: bool) -> None:
         """Write a snapshot, if it is wanted at once or the last one is old enough.

@@ -28,6 +28,7 @@ class OnlineClassifier(TwoClassLearner):
         The class labels, in sorted order; the second one is the positive class, which means "true".
     """
 
+    _ignores_weights = True
     _visits_rows_in_order = True
     _usual_labels: ClassVar[tuple[Any, Any]] = (False, True)
     """The labels if the first row comes from `learn_one` or `predict_one`."""

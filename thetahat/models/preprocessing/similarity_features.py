@@ -66,6 +66,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
     landmarks: Any = None
     random_state: Any = None
 
+    _ignores_weights = True
     _ranges = {  # noqa: RUF012
         "similarity": Range(callable, "a function K(X, Z)"),
         "landmarks": whole(1)

@@ -29,7 +29,7 @@ from thetahat.estimator.parameters import (
 from thetahat.estimator.watching import Watched, keep_so_far, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.checked_value import check_rule
-from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
 from thetahat.models.semi_supervised.partial_labels import PartlyLabelled
@@ -255,11 +255,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
     def _rows(self, X: Any) -> Array:
         check_is_fitted(self)
         if isinstance(X, Source):
-            raise CapabilityError(
-                f"{type(self).__name__} needs its rows in memory, but these are read block by "
-                "block. Load them with X, y, sample_weight = source.arrays(), for Dask collections "
-                "with compute()."
-            )
+            return self._open_whole(X).X
         accepts = get_tags(self.estimator_).input_tags.sparse
         features, _ = as_features(X, who=type(self).__name__, accept_sparse=accepts)
         validate_data(self, X if is_frame(X) else features, skip_check_array=True, reset=False)

@@ -14,8 +14,8 @@ from thetahat.data.row_pieces import StreamedRows
 from thetahat.data.row_subset import target_arrays
 from thetahat.data.source import Source
 from thetahat.data.validation import require_positive_weight
-from thetahat.estimator.base import Estimator, is_frame
-from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.estimator.base import Estimator, is_frame, needs_memory
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.growth.columns import TreeColumns
 
@@ -176,11 +176,14 @@ class TreeLearner(Estimator):
             validate_data(self, rows, skip_check_array=True, reset=False)
         return rows
 
+    def _whole_rows(self, X: Any) -> Array:
+        """As `_rows`, for methods that need all rows at once."""
+        rows = self._rows(X)
+        if isinstance(rows, StreamedRows):
+            raise needs_memory(type(self).__name__, "take some of the rows")
+        return rows
+
     def _in_memory(self, source: Source) -> InMemory:
         if not isinstance(source, InMemory):
-            raise CapabilityError(
-                f"{type(self).__name__} needs its rows in memory, but these are read block by "
-                "block. Load them with X, y, sample_weight = source.arrays(), or "
-                f"{self._instead_of_blocks}."
-            )
+            raise needs_memory(type(self).__name__, self._instead_of_blocks)
         return source

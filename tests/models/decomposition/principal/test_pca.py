@@ -327,3 +327,13 @@ def test_components_of_sparse_rows_are_exact():
     dense = th.PCA(5, svd_solver="full").fit(X.toarray())
     np.testing.assert_allclose(found.explained_variance_, dense.explained_variance_, rtol=1e-10)
     np.testing.assert_allclose(found.transform(X), dense.transform(X.toarray()), atol=1e-8)
+
+
+@pytest.mark.parametrize("k", [None, 5])
+def test_columns_of_very_different_units_keep_their_digits(k):
+    X = np.random.default_rng(0).normal(size=(800, 60)) * np.array([1e9, *np.full(59, 1.0)])
+    model = th.PCA(k).fit(X)
+    assert model.solver_ == "covariance_eigh"
+    exact = th.PCA(k, svd_solver="full").fit(X)
+    np.testing.assert_allclose(model.singular_values_, exact.singular_values_, rtol=1e-6)
+    np.testing.assert_allclose(model.components_, exact.components_, atol=1e-6)

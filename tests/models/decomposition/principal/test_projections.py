@@ -29,6 +29,47 @@ def test_truncated_svd_has_the_largest_singular_values(algorithm):
     )
 
 
+@pytest.mark.parametrize("algorithm", ["randomized", "arpack"])
+@pytest.mark.parametrize("d", [4, 60])
+def test_truncated_svd_far_from_zero_keeps_its_digits(algorithm, d):
+    X = np.random.default_rng(0).normal(size=(300, d)) * np.linspace(0.2, 1.0, d) ** 4 + 1e8
+    model = th.TruncatedSVD(2, algorithm=algorithm, n_iter=20).fit(X)
+    exact = th.lowrank.svd(X)
+    np.testing.assert_allclose(model.singular_values_, exact.s[:2], rtol=1e-6)
+    centred = X - X.mean(axis=0)
+    variance = (centred @ exact.V[:2].T).var(axis=0)
+    np.testing.assert_allclose(model.explained_variance_, variance, rtol=1e-6)
+    share = variance / centred.var(axis=0).sum()
+    np.testing.assert_allclose(model.explained_variance_ratio_, share, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "weighted", "file"])
+def test_random_directions_keep_the_digits_of_small_values_of_any_source(kind, tmp_path):
+    sizes = np.array([1e9, 1e4, 1.0, *np.full(57, 1e-3)])
+    X = np.random.default_rng(0).normal(size=(500, 60)) * sizes
+    weight = np.arange(500) % 3 + 1.0 if kind == "weighted" else np.ones(500)
+    rows = X
+    if kind == "sparse":
+        rows = sp.csr_array(X)
+    elif kind == "file":
+        paths = [tmp_path / "first.npy", tmp_path / "second.npy"]
+        for path, part in zip(paths, (X[:130], X[130:]), strict=True):
+            np.save(path, part)
+        rows = th.scan(paths)
+    options = {"sample_weight": weight} if kind == "weighted" else {}
+    model = th.TruncatedSVD(3).fit(rows, **options)
+    exact = th.lowrank.svd(X * np.sqrt(weight)[:, None])
+    np.testing.assert_allclose(model.singular_values_, exact.s[:3], rtol=1e-5)
+    np.testing.assert_allclose(np.abs(model.components_[2, :3]), [0.0, 0.0, 1.0], atol=1e-4)
+
+
+def test_random_principal_directions_keep_the_digits_of_small_values():
+    X = np.random.default_rng(0).normal(size=(500, 60)) * np.array([1e9, *np.full(59, 1.0)])
+    model = th.PCA(40, svd_solver="randomized").fit(X)
+    exact = th.PCA(40, svd_solver="full").fit(X)
+    np.testing.assert_allclose(model.singular_values_, exact.singular_values_, rtol=1e-6)
+
+
 def test_truncated_svd_refuses_more_components_than_columns():
     with pytest.raises(ParameterError, match="n_components=61 must be <= n_features=60"):
         th.TruncatedSVD(61).fit(counts())

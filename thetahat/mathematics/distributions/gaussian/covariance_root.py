@@ -140,8 +140,14 @@ def root_of(covariance: Array, who: str) -> CovarianceRoot:
         _require_semidefinite(values, who)
         kept = values > floor * max(1.0, float(values[-1]) / d)
         colour = scale[:, None] * vectors[:, kept] * np.sqrt(values[kept])
-        basis, triangle = np.linalg.qr(colour)
-        white = np.linalg.solve(triangle, basis.T) * scale
+        white = np.zeros(colour.shape[::-1])
+        if not kept.any():
+            return CovarianceRoot(scale, colour, white, 0.0)
+        # With large rows first and pivots, columns of small units keep their digits.
+        order = np.argsort(-variance, kind="stable")[: np.count_nonzero(variance)]
+        basis, triangle, pivots = scipy_linalg().qr(colour[order], mode="economic", pivoting=True)
+        white[np.ix_(pivots, order)] = scipy_linalg().solve_triangular(triangle, basis.T)
+        white *= scale
     sizes = np.abs(np.diagonal(triangle))
     return CovarianceRoot(scale, colour, white, 2.0 * float(np.log(sizes).sum()))
 

@@ -339,8 +339,7 @@ default="als"
         array of shape (m, n)
             The matrix without missing entries.
         """
-        source = self._open_again(X)
-        assert isinstance(source, InMemory)
+        source = self._open_whole(X)
         m, n = len(self.row_factors_), self.n_features_in_
         if source.n_rows != m:
             raise DataError(

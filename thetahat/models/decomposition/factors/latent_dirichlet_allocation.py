@@ -159,6 +159,7 @@ class LatentDirichletAllocation(Watched, TopicModel):
     random_state: Any = None
 
     _reads_on_client = True
+    _ignores_weights = True
     _ranges: ClassVar[dict[str, Range]] = {
         "n_components": whole(1),
         "doc_topic_prior": more_than(0) | none,

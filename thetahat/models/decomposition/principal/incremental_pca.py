@@ -85,6 +85,7 @@ class IncrementalPCA(GaussianView):
     copy: bool = True
     batch_size: int | None = None
 
+    _ignores_weights = True
     _ranges: ClassVar[dict[str, Range]] = {
         "n_components": whole(1) | none,
         "whiten": boolean,

@@ -33,10 +33,10 @@ from thetahat.models.decomposition.principal.dimension import (
     require_rows,
 )
 from thetahat.models.decomposition.principal.gaussian_view import GaussianView
+from thetahat.models.decomposition.principal.krylov import LEAST_SHARE
 from thetahat.models.decomposition.principal.spectrum import (
     FEW_COLUMNS,
     FEW_VALUES,
-    LEAST_SHARE,
     SMALL,
     Spectrum,
     covariance_spectrum,

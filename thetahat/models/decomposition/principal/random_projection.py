@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import DataDimensionalityWarning
 
-from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
@@ -280,7 +279,6 @@ class SparseRandomProjection(RandomProjection):
 
         if not issparse(X) or self.dense_output:
             return super().transform(X)
-        source = self._open_again(X)
-        assert isinstance(source, InMemory)
+        source = self._open_whole(X)
         found: SparseMatrix = source.X @ self.components_.T
         return found.tocsr().astype(source.dtype) if issparse(found) else found

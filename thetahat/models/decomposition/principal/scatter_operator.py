@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,10 @@ class ScatterOperator:
 
         return of_vector
 
+    def triangle(self, Q: Array) -> Array:
+        """R of CQ = UR with orthonormal columns of U. Cost: one pass over the rows."""
+        return self.source.reduce(_summarise_triangle, self.mean, self.scale, Q).R
+
     def square(self) -> float:
         squares = self.source.reduce(_summarise_squares, self.mean).total
         return float(np.sum(squares if self.scale is None else squares / self.scale**2))
@@ -70,6 +75,32 @@ class Sum:
 
     def merge(self, other: Sum) -> Sum:
         return Sum(self.total + other.total)
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """The triangular factor of rows, block by block; it has the singular values of the rows."""
+
+    R: Array
+
+    @classmethod
+    def of(cls, rows: Array) -> Triangle:
+        found: Any = np.linalg.qr(rows, mode="r")
+        return cls(found)
+
+    def merge(self, other: Triangle) -> Triangle:
+        return Triangle.of(np.vstack([self.R, other.R]))
+
+
+def _summarise_triangle(block: Block, mean: Array, scale: Array | None, Q: Array) -> Triangle:
+    per_unit = Q if scale is None else Q / scale[:, None]
+    if isinstance(block.X, np.ndarray):
+        image = product(block.X - mean, per_unit)
+    else:
+        image = block.X @ per_unit - mean @ per_unit
+    if block.weight is not None:
+        image = image * np.sqrt(np.asarray(block.weight))[:, None]
+    return Triangle.of(image)
 
 
 def _summarise_product(block: Block, mean: Array, scale: Array | None, Q: Array) -> Sum:

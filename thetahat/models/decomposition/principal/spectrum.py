@@ -32,9 +32,10 @@ from thetahat.foundation.products import product
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread, ordered_map, scipy_linalg
 from thetahat.foundation.types import Array
+from thetahat.mathematics.linalg.uneven_columns import UNEVEN, gram_spectrum
 from thetahat.mathematics.lowrank.decompositions import with_fixed_signs
+from thetahat.models.decomposition.principal.krylov import LEAST_SHARE, krylov_values
 from thetahat.models.decomposition.principal.scatter_operator import (
-    ScatterOperator,
     Sum,
     scatter_operator,
 )
@@ -45,8 +46,6 @@ COLUMNS_AT_ONCE = 1024
 """Columns of one product of rows; a fixed number, so that sums do not depend on threads."""
 FEW_VALUES = 4
 """Up to one eigenvalue in so many, they are computed alone."""
-LEAST_SHARE = 1e-8
-"""Eigenvalues of products of rows below this share of the largest have lost half their digits."""
 EIGENVALUE_COST = 4
 """Eigenvalues of a d × d matrix take as long as this many times d³ multiplications of a product."""
 LANCZOS_VECTORS = 40
@@ -124,6 +123,10 @@ def spectrum_of_moments(
         few = {"subset_by_index": (d - k, d - 1)}
     with one_blas_thread():
         values, vectors = scipy_linalg().eigh(scatter, check_finite=False, **few)
+    held = min(len(values), about.n_rows - centre)
+    if held > 0 and values[-held] <= LEAST_SHARE * values[-1] and _is_uneven(scatter):
+        with one_blas_thread():
+            values, vectors, _ = gram_spectrum(scatter, np.empty((d, 0)))
     values = np.maximum(values[::-1], 0.0)
     values[max(about.n_rows - centre, 0) :] = 0.0
     count = min(about.n_rows, d)
@@ -133,6 +136,13 @@ def spectrum_of_moments(
     return Spectrum(
         about.n_rows, about.weight, mean, np.sqrt(values[:count]), directions[:count], square
     )
+
+
+def _is_uneven(scatter: Array) -> bool:
+    """Whether the units of columns differ so much that small ones lose digits beside the others."""
+    size = np.sqrt(np.maximum(np.diagonal(scatter), 0.0))
+    filled = size[size > 0]
+    return bool(filled.size) and bool(filled.max() > UNEVEN * filled.min())
 
 
 def row_gram_spectrum(
@@ -198,17 +208,13 @@ def randomized_spectrum(
     if found is not None:
         return found
     operator, weight = scatter_operator(source, centre, scale)
-    d = source.n_features
     with one_blas_thread():
-        basis, inner = _krylov(operator, d, min(k + oversamples, d), n_iter, rng)
-        squares, turn = scipy_linalg().eigh(inner, check_finite=False)
-        squares, turn = squares[::-1][:k], turn[:, ::-1][:, :k]
-        directions = (basis @ turn).T
+        values, directions = krylov_values(operator, source.n_features, k, oversamples, n_iter, rng)
     return Spectrum(
         count_used_rows(source),
         weight,
         operator.mean,
-        np.sqrt(np.maximum(squares, 0.0)),
+        values,
         with_fixed_signs(directions),
         operator.square(),
     )
@@ -230,49 +236,6 @@ def _by_products(
         return row_gram_spectrum(source, k, centre=centre, scale=scale)
     found = covariance_spectrum(source, k, centre=centre, scale=scale).leading(k)
     return found if found.values[-1] ** 2 > LEAST_SHARE * found.values[0] ** 2 else None
-
-
-def _krylov(
-    operator: ScatterOperator, d: int, width: int, n_iter: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    """An orthonormal basis B of the block Krylov space, (d, m), and BᵀCᵀCB, (m, m)."""
-    most = min(width * (n_iter + 1), d)
-    basis, inner = np.empty((d, most), order="F"), np.empty((most, most))
-    block, largest, end = rng.standard_normal((d, width)), 0.0, 0
-    for _ in range(n_iter + 1):
-        block = _new_directions(basis[:, :end], block, largest)
-        start, end = end, end + block.shape[1]
-        if start == end:
-            break
-        basis[:, start:end] = block
-        image = operator(block)
-        largest = max(largest, float(np.sqrt((image**2).sum(axis=0).max())))
-        inside = basis[:, :end].T @ image
-        inner[:end, start:end] = inside
-        inner[start:end, :end] = inside.T
-        own = inside[start:]
-        inner[start:end, start:end] = (own + own.T) / 2
-        block = image - basis[:, :end] @ inside
-    return basis[:, :end], inner[:end, :end]
-
-
-def _new_directions(basis: Array, block: Array, largest: float) -> Array:
-    """Orthonormal vectors that span what the block, orthogonal to the basis, adds to it.
-
-    Rounding errors of small vectors are removed by another projection once their length is 1.
-    """
-    linalg = scipy_linalg()
-    left = basis.shape[0] - basis.shape[1]
-    Q, R = linalg.qr(block, mode="economic", check_finite=False)
-    turn, sizes, _ = linalg.svd(R, check_finite=False)
-    count = min(int((sizes > 1e-13 * largest).sum()), left)
-    if not count:
-        return Q[:, :0]
-    Q = Q @ turn[:, :count]
-    Q -= basis @ (basis.T @ Q)
-    # The columns are orthonormal up to small errors, which their Cholesky factor removes.
-    factor = linalg.cholesky(Q.T @ Q, check_finite=False)
-    return linalg.solve_triangular(factor, Q.T, trans="T", check_finite=False).T
 
 
 def lanczos_spectrum(

@@ -14,7 +14,9 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, one_of, whole
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
+from thetahat.models.decomposition.principal.krylov import LEAST_SHARE
 from thetahat.models.decomposition.principal.projection import Projection
+from thetahat.models.decomposition.principal.scatter_operator import scatter_operator
 from thetahat.models.decomposition.principal.spectrum import (
     Spectrum,
     lanczos_spectrum,
@@ -103,10 +105,7 @@ class TruncatedSVD(Projection):
         dtype = source.dtype
         self.components_ = np.ascontiguousarray(found.directions, dtype=dtype)
         self.singular_values_ = found.values.astype(dtype)
-        # The mean square of a component is s²/W, and its mean is Vμ.
-        mean = means(source).mean[: source.n_features]
-        variance = found.values**2 / found.weight - (found.directions @ mean) ** 2
-        total = found.square / found.weight - float(mean @ mean)
+        variance, total = _variances(source, found)
         self.explained_variance_ = np.maximum(variance, 0.0).astype(dtype)
         share = variance / total if total > 0 else np.zeros_like(variance)
         self.explained_variance_ratio_ = np.maximum(share, 0.0).astype(dtype)
@@ -132,3 +131,19 @@ class TruncatedSVD(Projection):
 
     def _transform_block(self, block: Block) -> Array:
         return block.X @ self.components_.T
+
+
+def _variances(source: Source, found: Spectrum) -> tuple[Array, float]:
+    """The variance of each component, and the total variance of the columns."""
+    # The mean square of a component is s²/W, and its mean is Vμ.
+    mean = means(source).mean[: source.n_features]
+    variance = found.values**2 / found.weight - (found.directions @ mean) ** 2
+    square = found.square / found.weight
+    total = square - float(mean @ mean)
+    if total > LEAST_SHARE * square:
+        return variance, total
+    # Far from zero, little is left of the differences, so the rows are centred first.
+    about_mean, weight = scatter_operator(source, True, None)
+    image = about_mean(np.ascontiguousarray(found.directions.T))
+    variance = np.einsum("kd,dk->k", found.directions, image) / weight
+    return variance, about_mean.square() / weight

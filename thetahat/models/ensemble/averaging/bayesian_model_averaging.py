@@ -90,7 +90,7 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
             Means and, with ``return_std=True``, standard deviations.
         """
         check_is_fitted(self)
-        self._same_columns(X)
+        X = self._same_columns(X)
         if not return_std:
             each = [np.asarray(member.predict(X)) for member in self.estimators_]
             return average(each, self.posterior_)
@@ -118,7 +118,7 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
             Lower and upper bounds of the intervals.
         """
         check_is_fitted(self)
-        self._same_columns(X)
+        X = self._same_columns(X)
         require_level(level)
         parts = (self.posterior_, *self._each(X))
         return mixture_quantile((1 - level) / 2, *parts), mixture_quantile((1 + level) / 2, *parts)

@@ -82,7 +82,7 @@ class BayesianModelAveragingClassifier(ModelAveraging, EnsembleClassifier):
             Probabilities in the order of ``classes_``.
         """
         check_is_fitted(self)
-        self._same_columns(X)
+        X = self._same_columns(X)
         each = [self._probabilities(member, X) for member in self.estimators_]
         return average(each, self.posterior_)
 

@@ -22,7 +22,11 @@ from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
-from thetahat.models.ensemble.combination.rows_as_given import refuse_source, require_rows
+from thetahat.models.ensemble.combination.rows_as_given import (
+    block_as_given,
+    refuse_source,
+    require_rows,
+)
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
@@ -61,10 +65,13 @@ class Ensemble(Watched, Estimator, ABC):
     def _remember_columns(self, X: Any) -> None:
         validate_data(self, X, skip_check_array=True, reset=True)
 
-    def _same_columns(self, X: Any) -> None:
+    def _same_columns(self, X: Any) -> Any:
+        """X as the members take it, with its columns compared with those of `fit`."""
+        X = block_as_given(self, X)
         refuse_source(X, type(self).__name__)
         if getattr(X, "ndim", 2) == 2:  # otherwise the members raise the error
             validate_data(self, X, skip_check_array=True, reset=False)
+        return X
 
     def _weights(self, sample_weight: Any, n_rows: int) -> Array | None:
         if sample_weight is None:

@@ -21,6 +21,7 @@ from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import check_ranges
 from thetahat.foundation.arguments import shown
 from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.optional import optional_import
 
 
 def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
@@ -57,8 +58,19 @@ def refuse_source(X: Any, who: str) -> None:
         )
 
 
+def block_as_given(model: Estimator, X: Any) -> Any:
+    """The rows of one block of a source as members take them: a table if they know names."""
+    if not isinstance(X, InMemory):
+        return X
+    if not (X.schema.names and hasattr(model, "feature_names_in_")):
+        return X.X
+    pandas = optional_import("pandas", purpose="An ensemble of named columns of a source")
+    return pandas.DataFrame(X.X, columns=list(X.schema.names))
+
+
 def rows_as_given(model: Estimator, X: Any, learner: Any, *, reset: bool) -> Any:
     """Rows for copies of `learner`; `reset` stores their columns, otherwise compares them."""
+    X = X if reset else block_as_given(model, X)
     refuse_source(X, type(model).__name__)
     if is_table(X):
         validate_data(model, X, skip_check_array=True, reset=reset)

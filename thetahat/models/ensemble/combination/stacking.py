@@ -296,7 +296,7 @@ class Stacking(TransformerMixin, NamedMembers):
             The columns to which the final estimator is applied.
         """
         check_is_fitted(self)
-        self._same_columns(X)
+        X = self._same_columns(X)
         members = self._members()
         return self._joined(X, members, self._outputs_of(members, X))
 

@@ -85,7 +85,7 @@ class Voting(TransformerMixin, NamedMembers):
     def _each(self, X: Any, method: str) -> list[Array]:
         """Output of each member, in order."""
         check_is_fitted(self)
-        self._same_columns(X)
+        X = self._same_columns(X)
         return [np.asarray(getattr(member, method)(X)) for member in self.estimators_]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:

@@ -364,7 +364,7 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
         n_nodes_ptr : array of shape (n_trees + 1,)
             Tree t has the columns from ``n_nodes_ptr[t]`` to ``n_nodes_ptr[t + 1]``.
         """
-        rows = self._rows(X)
+        rows = self._whole_rows(X)
         paths = [member.decision_path(rows) for member in self.estimators_]
         return hstack(paths).tocsr(), self._forest.packed.roots
 

@@ -22,6 +22,7 @@ from thetahat.data.row_pieces import RowPieces
 from thetahat.data.snapshot import read_snapshot, write_snapshot
 from thetahat.data.source import Block
 from thetahat.data.validation import is_sparse
+from thetahat.foundation.atomic_file import require_place
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.distributed.boosting import on_workers
@@ -50,7 +51,7 @@ class Checkpoint:
     @classmethod
     def of(cls, estimator: Any, rows: Rows, held: Rows | None = None) -> Checkpoint:
         """The snapshot of this fit, if there is one; a snapshot of another fit is an error."""
-        path = Path(estimator.checkpoint)
+        path = require_place(estimator.checkpoint)
         checkpoint = cls(path, _fingerprint(estimator, rows, held), written=time.monotonic())
         if path.exists():
             checkpoint.found = checkpoint._read(type(estimator).__name__)
@@ -90,13 +91,13 @@ class Checkpoint:
     def _read(self, who: str) -> tuple[list[Tree], int, Scores, Array]:
         facts, arrays = read_snapshot(self.path, version=VERSION, mark=self.fingerprint, who=who)
         try:
-            trees = _cut(arrays, facts)
+            start = np.array(facts["start"], dtype=float)
+            return _cut(arrays, facts), int(facts["seed"]), facts["scores"], start
         except (ValueError, KeyError, TypeError) as failure:
             raise DataError(
                 f"{who}: checkpoint={str(self.path)!r} is not a snapshot of a fit ({failure}). "
                 "Delete the file, or use another path."
             ) from failure
-        return trees, int(facts["seed"]), facts["scores"], np.array(facts["start"], dtype=float)
 
 
 def _cut(arrays: dict[str, Array], facts: dict[str, Any]) -> list[Tree]:

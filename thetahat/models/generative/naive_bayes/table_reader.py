@@ -82,7 +82,7 @@ class TableReader(GenerativeClassifier, ABC):
         check_is_fitted(self)
         if isinstance(X, Source):
             self._require_same_columns(X)
-            return X
+            return X.with_missing()
         if is_sparse(X):
             return super()._open_again(X)
         if is_frame(X):
