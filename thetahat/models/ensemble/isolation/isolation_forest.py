@@ -128,7 +128,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
 
     _prints_itself = True
     # It predicts no target, so it has no kind.
-    _instead_of_blocks = "fit it to some of the rows: each tree draws only a few anyway"
+    _instead_of_blocks = "fit it to some of the rows, or use SGDOneClassSVM, which reads blocks"
     _generative = None  # type: ignore[assignment]
     _parametric = None  # type: ignore[assignment]
     _: KW_ONLY
