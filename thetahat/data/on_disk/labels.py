@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from thetahat.data.columns.schema import Kind
 from thetahat.data.columns.variables import sorted_distinct
 from thetahat.data.on_disk.reader import Reader
 from thetahat.foundation.cached import cached_property
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
@@ -99,13 +99,12 @@ def _warn_of_numbers(reader: Reader, column: int, texts: Collection[Any]) -> Non
     strange = [text for text in texts if not _is_number(text)]
     n_numbers = len(texts) - len(strange)
     if strange and n_numbers >= _MOSTLY * len(texts):
-        warnings.warn(
+        warn(
             f"{reader.path}: column {reader.label(column)} is read as categories, because "
             f"{strange[0]!r} is not a number, but {n_numbers} of its {len(texts)} distinct texts "
             "are. Leave the field empty or write NA in the file if the value is missing, correct "
             "it otherwise, or leave the column out with features=[...].",
             UserWarning,
-            stacklevel=2,
         )
 
 
