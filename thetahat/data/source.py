@@ -128,6 +128,20 @@ def _some_rows(X: Matrix, rows: Any) -> Matrix:
     return some
 
 
+def joined(blocks: list[Block]) -> Block:
+    """Blocks of consecutive rows as one, in memory of its own."""
+
+    def column(name: str) -> Any:
+        parts = [getattr(block, name) for block in blocks]
+        if getattr(parts[0], "format", None) == "csr":
+            from scipy.sparse import vstack
+
+            return vstack(parts, format="csr")
+        return None if parts[0] is None else np.concatenate(parts)
+
+    return Block(X=column("X"), y=column("y"), weight=column("weight"))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
     """Rows (x, y, w) and their properties that are known before any row is read."""
@@ -234,8 +248,8 @@ class Source(ABC):
 
         Returns
         -------
-        X : ndarray of shape (n, d)
-            The features of all rows. Missing values are NaN.
+        X : ndarray or CSR array of shape (n, d)
+            The features of all rows. Missing values are NaN. Sparse blocks give a sparse matrix.
         y : ndarray of shape (n,) or (n, k), or None
             The targets of all rows.
         sample_weight : ndarray of shape (n,), or None
@@ -249,15 +263,9 @@ class Source(ABC):
         >>> X.shape, y.shape, weight
         ((16, 6), (16,), None)
         """
-        blocks = list(self.with_missing().blocks())
-        X = np.concatenate([block.X for block in blocks])
-        y = np.concatenate([block.targets for block in blocks]) if self.has_target else None
-        weight = np.concatenate([block.row_weights for block in blocks])
-        return (
-            X,
-            None if y is None else self.target_values(y),
-            weight if self.has_weight else None,
-        )
+        whole = joined(list(self.with_missing().blocks()))
+        y = None if whole.y is None else self.target_values(whole.y)
+        return whole.X, y, whole.weight
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         """Refuse the conversion that functions for arrays try, with the remedy."""

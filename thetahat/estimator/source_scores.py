@@ -141,7 +141,12 @@ class ScoredClassifier(ClassifierMixin):
 def _errors(block: Block, model: Any, source: Source) -> _Errors:
     y = np.asarray(block.y, dtype=np.float64).reshape(block.n_rows, -1)
     weight = np.asarray(block.row_weights, dtype=np.float64)
-    predicted = np.asarray(_predicted(model, block, source)).reshape(y.shape)
+    predicted = np.asarray(_predicted(model, block, source)).reshape(block.n_rows, -1)
+    if predicted.shape != y.shape:
+        raise DataError(
+            f"{type(model).__name__}.score: y has {y.shape[1]} column(s), but the model was fitted "
+            f"to {predicted.shape[1]}. Pass the targets of the fit, in the same order."
+        )
     total = float(weight.sum())
     mean = weight @ y / total if total > 0 else np.zeros(y.shape[1])
     return _Errors(total, mean, weight @ (y - mean) ** 2, weight @ (y - predicted) ** 2)

@@ -107,3 +107,11 @@ def test_a_score_counts_the_weights_of_a_source(model):
     X, weight = rows[COLUMNS].to_numpy(), rows["w"].to_numpy()
     expected = model.fit(X).score(X, sample_weight=weight)
     assert model.score(as_source(X, None, weight)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_targets_of_another_width(collections):
+    X, column = collections
+    rows = table()
+    model = th.Ridge().fit(rows[COLUMNS].to_numpy(), rows[["y", "w"]].to_numpy())
+    with pytest.raises(th.errors.DataError, match=r"y has 1 column\(s\), .* was fitted to 2"):
+        model.score(X, column("y"))

@@ -13,7 +13,6 @@ from thetahat.data.distributed.cluster import computed, kept, memory_of_all
 from thetahat.data.distributed.partition import (
     block_from,
     first_rows,
-    joined,
     packed,
     results_of,
     summary_of,
@@ -22,9 +21,9 @@ from thetahat.data.distributed.pieces import dask
 from thetahat.data.distributed.row_state import DaskRowState
 from thetahat.data.distributed.tree import tree
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, S, Source, rows_per_block
+from thetahat.data.source import Block, S, Source, joined, rows_per_block
 from thetahat.foundation.errors import CapabilityError
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array
 
 SHARED_BYTES = 1 << 16
 """Arguments above this size are sent to each worker once, instead of with each partition."""
@@ -130,12 +129,6 @@ class DaskSource(Source):
             for low in range(0, size, rows):
                 (block,) = computed([one(part, start, low, rows)])
                 yield block
-
-    def arrays(self) -> tuple[Matrix, Array | None, Array | None]:
-        """As `Source.arrays`; sparse partitions give a sparse matrix."""
-        whole = joined(list(self.blocks()))
-        y = None if whole.y is None else self.target_values(whole.y)
-        return whole.X, y, whole.weight
 
     def tasks(self, function: Callable[..., Any], work: bytes, *others: Any) -> list[Any]:
         """``function(partition, start, work, ...)`` for every partition, not yet computed.

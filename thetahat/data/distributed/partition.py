@@ -244,22 +244,6 @@ def first_rows(part: InMemory, n_rows: int) -> Block:
     return part.whole.take(slice(0, n_rows))
 
 
-def joined(blocks: list[Block]) -> Block:
-    """Blocks of consecutive rows as one."""
-    if len(blocks) == 1:
-        return blocks[0]
-
-    def column(name: str) -> Any:
-        parts = [getattr(block, name) for block in blocks]
-        if is_sparse(parts[0]):
-            from scipy.sparse import vstack
-
-            return vstack(parts, format="csr")
-        return None if parts[0] is None else np.concatenate(parts)
-
-    return Block(X=column("X"), y=column("y"), weight=column("weight"))
-
-
 def summary_of(part: InMemory, start: int, work: bytes) -> Any:
     """The merged summaries of the blocks of a partition."""
     summarise, params = unpacked(work)

@@ -32,7 +32,7 @@ from thetahat.data.on_disk.reader import (
     arrow_piece,
     require_rows,
 )
-from thetahat.data.on_disk.text_format import DELIMITERS, find_delimiter
+from thetahat.data.on_disk.text_format import DELIMITERS, find_delimiter, is_number
 from thetahat.data.on_disk.utf8_file import is_utf8, utf8_file
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
@@ -104,9 +104,9 @@ class DelimitedReader(Reader):
         with self._batches() as batches:
             values = next(batches).column(column).to_pylist()
         decimal = self.dialect.decimal
-        rows = enumerate(values)
-        strange = ((row, value) for row, value in rows if not _is_number(value, decimal))
-        present = ((row, value) for row, value in enumerate(values) if value is not None)
+        present = [(row, value) for row, value in enumerate(values) if value is not None]
+        texts = ((row, value) for row, value in present if isinstance(value, str))
+        strange = ((row, text) for row, text in texts if not is_number(text, decimal))
         return next(chain(strange, present), (0, None))
 
     def _batches(self, types: Mapping[str, Any] | None = None) -> AbstractContextManager[Any]:
@@ -148,7 +148,7 @@ def open_delimited(
         )
         require_rows(path, any(batch.num_rows for batch in batches))
     _require_delimiter(path, chosen, fields, lines[0])
-    if header is None and all(_is_number(field.name, dialect.decimal) for field in fields):
+    if header is None and all(is_number(field.name, dialect.decimal) for field in fields):
         raise DataError(
             f"{path} begins with a line of numbers ({lines[0][:40]!r}) where column names are "
             "expected. Pass header=False if it is a row, or header=True if these are names."
@@ -300,18 +300,6 @@ def _head(path: Path, lines: int = 2, at_most: int = 1 << 26) -> bytes:
                 break
             head += more
     return head
-
-
-def _is_number(value: Any, decimal: str) -> bool:
-    if decimal == "," and isinstance(value, str):
-        value = value.translate({ord("."): ",", ord(","): "."})
-    if isinstance(value, str) and ("_" in value or not value.isascii()):
-        return False  # Python reads "1_000" and digits of other scripts, Arrow does not
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return value is None
-    return True
 
 
 def _pyarrow() -> Any:

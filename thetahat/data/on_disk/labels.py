@@ -12,6 +12,7 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.columns.schema import Kind
 from thetahat.data.columns.variables import sorted_distinct
 from thetahat.data.on_disk.reader import Reader
+from thetahat.data.on_disk.text_format import is_number
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
@@ -96,7 +97,7 @@ class FileLabels:
 
 def _warn_of_numbers(reader: Reader, column: int, texts: Collection[Any]) -> None:
     """Warn if nearly all texts are numbers, so that the others may be misread cells."""
-    strange = [text for text in texts if not _is_number(text)]
+    strange = [text for text in texts if not any(is_number(str(text), mark) for mark in ".,")]
     n_numbers = len(texts) - len(strange)
     if strange and n_numbers >= _MOSTLY * len(texts):
         warn(
@@ -106,11 +107,3 @@ def _warn_of_numbers(reader: Reader, column: int, texts: Collection[Any]) -> Non
             "it otherwise, or leave the column out with features=[...].",
             UserWarning,
         )
-
-
-def _is_number(text: Any) -> bool:
-    try:
-        float(str(text).replace(",", "."))
-    except ValueError:
-        return False
-    return True

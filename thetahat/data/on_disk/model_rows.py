@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from thetahat.data.in_memory import InMemory
@@ -32,11 +32,7 @@ def rows_for(model: Any, source: Source) -> Callable[[Block], Any]:
     if names is None or not source.schema.names:
         return lambda block: block.X
     _require_same_names(model, tuple(names), source.schema.names)
-    try:
-        import pandas
-    except ImportError:
-        return lambda block: block.X
-    return lambda block: pandas.DataFrame(block.X, columns=list(names))
+    return lambda block: table_of_block(block.X, names)
 
 
 def rows_of_block(block: Block, source: Source) -> InMemory:
@@ -44,6 +40,15 @@ def rows_of_block(block: Block, source: Source) -> InMemory:
     return InMemory(
         X=block.X, n_features=source.n_features, dtype=source.dtype, schema=source.schema
     )
+
+
+def table_of_block(X: Any, names: Iterable[str]) -> Any:
+    """Rows as a table with these columns, or as they are if pandas is not installed."""
+    try:
+        import pandas
+    except ImportError:
+        return X
+    return pandas.DataFrame(X, columns=list(names))
 
 
 def _takes_source(model: Any) -> bool:

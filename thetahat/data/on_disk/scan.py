@@ -102,7 +102,7 @@ def scan(
         ``pip install "thetahat[table]"``. A pattern such as "part-*.parquet" opens all files that
         match it, in the sorted order of their names, as one table; a list opens its files and
         patterns in the order of the list. They need the same columns in the same order; files
-        without rows are left out.
+        without rows are left out. Names of folders, such as year=2021, are not columns.
     target : column name or number, list of them, path or array, optional
         The target: a column of the file, a list of columns for several outputs, the path of a
         second `.npy` file, or an array with one entry per row. Column numbers count from 0, or

@@ -1,4 +1,4 @@
-"""The delimiter of a text file, found from its first lines."""
+"""How a text file writes its rows: the delimiter, found from its first lines, and numbers."""
 
 from __future__ import annotations
 
@@ -41,3 +41,16 @@ def _has_only_decimal_commas(rows: Sequence[Sequence[str]]) -> bool:
     """Whether some fields have commas, and all of these are numbers with decimal commas."""
     found = [field for row in rows for field in row if "," in field]
     return bool(found) and all(map(_DECIMAL_COMMA.fullmatch, found))
+
+
+def is_number(text: str, decimal: str) -> bool:
+    """Whether Arrow reads this text as a number, with a decimal point or comma."""
+    if decimal == ",":
+        text = text.translate({ord("."): ",", ord(","): "."})
+    if "_" in text or not text.isascii():
+        return False  # Python reads "1_000" and digits of other scripts, Arrow does not
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -13,10 +13,9 @@ from functools import partial
 import numpy as np
 
 from thetahat.data.columns.schema import Schema
-from thetahat.data.distributed.partition import joined
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Block, Source, joined
 from thetahat.data.summaries.moments import moments
 from thetahat.data.views import View
 from thetahat.foundation.memory import available_memory

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from typing import Any, ClassVar
 
 import numpy as np
@@ -72,7 +74,7 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
             transformed as they are read, so that a pipeline can be fitted to a file.
         """
         source = self._open_again(X)
-        if source.has_target and not isinstance(source, InMemory | OnDevice):
+        if _is_transformed_later(source):
             return View.of(
                 source, self._change_block, n_features=self._n_features_out, schema=Schema()
             )
@@ -112,3 +114,23 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
         """Name of a column of X in error messages."""
         names = getattr(self, "feature_names_in_", None)
         return str(column) if names is None else repr(str(names[column]))
+
+
+def _is_transformed_later(X: Any) -> bool:
+    """Whether X is read block by block in a fit, so that each pass transforms its blocks."""
+    return isinstance(X, Source) and X.has_target and not isinstance(X, InMemory | OnDevice)
+
+
+def _sources_stay(in_tables: Callable[..., Any]) -> Callable[..., Any]:
+    """A method whose results scikit-learn puts into tables (``set_output``), if not sources."""
+    plain: Callable[..., Any] = in_tables.__wrapped__  # type: ignore[attr-defined]
+
+    @wraps(in_tables)
+    def method(self: Any, X: Any, *args: Any, **params: Any) -> Any:
+        return (plain if _is_transformed_later(X) else in_tables)(self, X, *args, **params)
+
+    return method
+
+
+for _name in ("transform", "fit_transform"):
+    setattr(RowwiseTransformer, _name, _sources_stay(getattr(RowwiseTransformer, _name)))

@@ -15,13 +15,13 @@ from sklearn.utils.validation import validate_data
 
 from thetahat.data.columns.tables import is_table
 from thetahat.data.in_memory import InMemory
+from thetahat.data.on_disk.model_rows import table_of_block
 from thetahat.data.source import Source
 from thetahat.data.validation import as_target, as_weight
-from thetahat.estimator.base import Estimator
+from thetahat.estimator.base import Estimator, needs_memory
 from thetahat.estimator.parameters import check_ranges
 from thetahat.foundation.arguments import shown
-from thetahat.foundation.errors import CapabilityError, DataError
-from thetahat.foundation.optional import optional_import
+from thetahat.foundation.errors import DataError
 
 
 def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
@@ -51,11 +51,7 @@ def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
 def refuse_source(X: Any, who: str) -> None:
     """Refuse a source: members of an ensemble accept different kinds of input, all in memory."""
     if isinstance(X, Source):
-        raise CapabilityError(
-            f"{who} needs its rows in memory, but these are read block by block. Load them "
-            "with X, y, sample_weight = source.arrays(), for Dask collections with compute(), or "
-            "use a model that reads blocks, such as LinearModel."
-        )
+        raise needs_memory(who, "use a model that reads blocks, such as LinearModel")
 
 
 def block_as_given(model: Estimator, X: Any) -> Any:
@@ -64,8 +60,7 @@ def block_as_given(model: Estimator, X: Any) -> Any:
         return X
     if not (X.schema.names and hasattr(model, "feature_names_in_")):
         return X.X
-    pandas = optional_import("pandas", purpose="An ensemble of named columns of a source")
-    return pandas.DataFrame(X.X, columns=list(X.schema.names))
+    return table_of_block(X.X, X.schema.names)
 
 
 def rows_as_given(model: Estimator, X: Any, learner: Any, *, reset: bool) -> Any:
