@@ -123,7 +123,12 @@ class InMemory(Source):
         )
 
     def map_few_rows(self, function: Callable[[Block], Array]) -> Array:
-        """As `map_rows`, by one thread if X has few entries, for functions that only read them."""
+        """As `map_rows`, by one thread if X has few entries, for functions that only read them.
+
+        Products of sparse rows run on one thread.
+        """
+        if self.is_sparse and 0 < self.n_rows <= self.block_rows:
+            return function(self.whole)
         if self.is_sparse or self.X.size > FEW_ENTRIES:
             return self.map_rows(function)
         with one_blas_thread():

@@ -275,6 +275,22 @@ class Source(ABC):
         )
 
 
+def blocks_of(source: Source, rows: int) -> Iterator[Block]:
+    """The rows in blocks of `rows` each, for any blocks of the source; the last may be smaller."""
+    kept: list[Block] = []
+    held = 0
+    for block in source.blocks():
+        kept.append(block)
+        held += block.n_rows
+        while held >= rows:
+            whole = joined(kept) if len(kept) > 1 else kept[0]
+            yield whole.take(slice(0, rows))
+            held -= rows
+            kept = [whole.take(slice(rows, None))] if held else []
+    if held:
+        yield joined(kept)
+
+
 def rows_per_block(n_features: int) -> int:
     """Rows in a block of about `BLOCK_BYTES` as float64; depends on the width alone.
 

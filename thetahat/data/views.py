@@ -90,6 +90,8 @@ class View(Source):
         return replace(self, source=self.source.with_missing())
 
     def with_categories(self) -> Source:
+        if self.schema != self.source.schema:  # the map makes columns of its own, all numbers
+            return self
         source = self.source.with_categories()
         return replace(self, source=source, schema=source.schema)
 

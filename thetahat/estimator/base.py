@@ -342,7 +342,9 @@ class Estimator(BaseEstimator):
             validate_data(self, rows, skip_check_array=True, reset=False)
             return OnDevice(X=rows, n_features=int(rows.shape[1]))
         features, schema = as_features(X, who=who, accept_sparse=self._accepts_sparse)
-        validate_data(self, X if is_frame(X) else features, skip_check_array=True, reset=False)
+        named = is_frame(X) or hasattr(self, "feature_names_in_")
+        if named or features.shape[1] != getattr(self, "n_features_in_", None):
+            validate_data(self, X if is_frame(X) else features, skip_check_array=True, reset=False)
         source = InMemory(
             X=features, n_features=int(features.shape[1]), dtype=features.dtype, schema=schema
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TypeVar, dataclass_transform
 
+from thetahat.estimator.distributed.transformed import kept_out_of_tables
 from thetahat.foundation.docstrings import complete
 
 Class = TypeVar("Class", bound=type)
@@ -19,6 +20,8 @@ Class = TypeVar("Class", bound=type)
 def with_parameters(cls: Class) -> Class:
     """Make the constructor of an estimator from its fields, and complete its docstrings.
 
+    Results of a transformer for sources and Dask collections stay as they are.
+
     Fields after ``_: KW_ONLY`` are passed by name. A field that a subclass declares again changes
     its default there. Parameters that the docstring leaves out are described as in the base class,
     and so are the arguments of methods that override those of a base class.
@@ -26,4 +29,4 @@ def with_parameters(cls: Class) -> Class:
     dataclass(eq=False, repr=False, match_args=False)(cls)
     ordered = sorted(fields(cls), key=lambda field: bool(field.kw_only))
     complete(cls, {field.name: field.default for field in ordered})
-    return cls
+    return kept_out_of_tables(cls)

@@ -256,3 +256,10 @@ def test_columns_of_categories_do_not_warn(tmp_path):
     th.scan(tmp_path / "rows.parquet", target="y").with_categories()
     (tmp_path / "rows.csv").write_text("x,y\n1,1\n2,2\na,3\n")
     th.scan(tmp_path / "rows.csv", target="y").with_categories()
+
+
+def test_a_target_of_numbers_with_one_text(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "".join(f"{k},{k}.5\n" for k in range(30)) + "1,oops\n")
+    with pytest.warns(UserWarning, match="'y' is read as labels, because 'oops' is not a number"):
+        th.GaussianNB().fit(th.scan(path, target="y"))

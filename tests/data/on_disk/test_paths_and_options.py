@@ -1,6 +1,10 @@
 """Paths that `scan` accepts, and options that do not fit to a file."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 import thetahat as th
@@ -70,3 +74,18 @@ def test_text_with_two_bytes_per_character_is_named(tmp_path, encoding):
         th.scan(path, target="price")
     source = th.scan(path, target="price", encoding=encoding)
     np.testing.assert_array_equal(source.arrays()[1], 3 * np.arange(20))
+
+
+@pytest.mark.parametrize("name", [None, "id"])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_the_index_of_a_table_is_no_feature(tmp_path, suffix, name):
+    rows = pd.DataFrame({"x": [1.0, 2.0, 4.0], "y": [3.0, 5.0, 9.0]}, index=[7, 5, 6])
+    table, path = pa.Table.from_pandas(rows.rename_axis(name)), tmp_path / f"rows.{suffix}"
+    if suffix == "parquet":
+        pa.parquet.write_table(table, path)
+    else:
+        pa.feather.write_feather(table, str(path))
+    assert th.scan(path, target="y").schema.names == ("x",)
+    index = name or "__index_level_0__"
+    asked = th.scan(path, target="y", features=["x", index])
+    assert asked.arrays()[0].tolist() == [[1.0, 7.0], [2.0, 5.0], [4.0, 6.0]]

@@ -7,7 +7,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import sklearn
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
@@ -80,20 +79,6 @@ def test_a_file_is_transformed_as_rows_in_memory(transformer, tmp_path):
     np.testing.assert_array_equal(in_memory.transform(source), in_memory.transform(BITS))
     with pytest.raises(th.errors.DataError, match="X has 3 features"):
         in_memory.transform(th.scan(tmp_path / "rows.npy", features=[0, 1, 2]))
-
-
-@each
-def test_tables_as_results_leave_sources_as_they_are(transformer, tmp_path):
-    """A source with a target stays one, so that a pipeline can be fitted to a file."""
-    if not transformer._streams:
-        pytest.skip("refuses sources")
-    np.save(tmp_path / "rows.npy", np.c_[BITS, np.arange(len(BITS))])
-    source = th.scan(tmp_path / "rows.npy", target=-1)
-    with sklearn.config_context(transform_output="pandas"):
-        model = clone(transformer)
-        changed = model.fit_transform(source)
-        assert isinstance(model.transform(BITS), pd.DataFrame)
-    np.testing.assert_array_equal(changed.arrays()[0], model.transform(BITS))
 
 
 @each

@@ -63,7 +63,7 @@ def table_to_numpy(X: Any) -> tuple[Array, Schema]:
     the check for finite numbers reports them. Columns that are not numbers raise an error. The
     schema is empty unless all column names are strings, as in scikit-learn.
     """
-    if (plain := _plain_frame(X)) is not None:
+    if (plain := plain_frame(X)) is not None:
         return plain
     columns = variables(X)
     for column in columns:
@@ -82,7 +82,7 @@ def table_to_numpy(X: Any) -> tuple[Array, Schema]:
     return numbers, schema
 
 
-def _plain_frame(X: Any) -> tuple[Array, Schema] | None:
+def plain_frame(X: Any) -> tuple[Array, Schema] | None:
     """The same for a pandas frame whose columns are all of NumPy's types of numbers, else None.
 
     Such a frame is converted as a whole: looking at its columns one by one takes longer than most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import unwrap
 from typing import Any
 
 import numpy as np
@@ -59,4 +60,8 @@ def _rows_of(
 
 
 def _bound(model: Any, owner: type, method: str) -> Any:
-    return vars(owner)[method].__get__(model, type(model))
+    """The method as its class defines it: scikit-learn would put what `transform` gives in a table.
+
+    A lazy result is always an array.
+    """
+    return unwrap(vars(owner)[method]).__get__(model, type(model))

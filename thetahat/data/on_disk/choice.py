@@ -48,7 +48,8 @@ def choose_columns(
     weight_places = tuple(_place(reader, index, key, "weight") for key in weights)
     if features is None:
         taken = {*target_places, *weight_places}
-        places = tuple(j for j in range(len(reader.fields)) if j not in taken)
+        others = (j for j, field in enumerate(reader.fields) if not field.is_index)
+        places = tuple(j for j in others if j not in taken)
     else:
         keys = as_list(features, "features")
         places = tuple(_place(reader, index, key, "features") for key in keys)

@@ -47,7 +47,7 @@ class Categories:
             declared = piece.categories if is_ordered else None
             found.update(dict.fromkeys(declared or [values[k] for k in np.unique(which) if k >= 0]))
         if reader.infers_types:
-            _warn_of_numbers(reader, column, found)
+            _warn_of_numbers(reader, column, found, "categories")
         return cls(tuple(found) if is_ordered else sorted_distinct(list(found)))
 
     def encode(self, labels: Sequence[Any]) -> Array:
@@ -80,6 +80,8 @@ class FileLabels:
             classes.update(dict.fromkeys(labels[place] for place in np.unique(which)))
             start += len(which)
         found: Any = list(classes)
+        if self.reader.infers_types:
+            _warn_of_numbers(self.reader, self.column, found, "labels")
         return LabelEncoding.of(found)
 
     @property
@@ -95,15 +97,15 @@ class FileLabels:
         return f"column {self.reader.label(self.column)}"
 
 
-def _warn_of_numbers(reader: Reader, column: int, texts: Collection[Any]) -> None:
+def _warn_of_numbers(reader: Reader, column: int, texts: Collection[Any], read_as: str) -> None:
     """Warn if nearly all texts are numbers, so that the others may be misread cells."""
     strange = [text for text in texts if not any(is_number(str(text), mark) for mark in ".,")]
     n_numbers = len(texts) - len(strange)
     if strange and n_numbers >= _MOSTLY * len(texts):
         warn(
-            f"{reader.path}: column {reader.label(column)} is read as categories, because "
+            f"{reader.path}: column {reader.label(column)} is read as {read_as}, because "
             f"{strange[0]!r} is not a number, but {n_numbers} of its {len(texts)} distinct texts "
             "are. Leave the field empty or write NA in the file if the value is missing, correct "
-            "it otherwise, or leave the column out with features=[...].",
+            "it otherwise, or leave the column out.",
             UserWarning,
         )

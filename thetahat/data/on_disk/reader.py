@@ -44,6 +44,8 @@ class Field:
     """None for dates, lists and other unsupported types."""
     type_name: str
     """Its type, as the format names it."""
+    is_index: bool = False
+    """Whether it is the index of a table that pandas or Dask wrote, which has no features."""
 
     @property
     def is_single(self) -> bool:
@@ -168,7 +170,11 @@ def require_rows(path: Location, there_are_some: bool) -> None:
 
 def arrow_fields(schema: Any) -> tuple[Field, ...]:
     """The columns of an Arrow schema."""
-    return tuple(Field(entry.name, arrow_kind(entry.type), str(entry.type)) for entry in schema)
+    indices = (schema.pandas_metadata or {}).get("index_columns", [])
+    return tuple(
+        Field(entry.name, arrow_kind(entry.type), str(entry.type), entry.name in indices)
+        for entry in schema
+    )
 
 
 def arrow_piece(

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_moments import ClassMoments
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.distributed.transformed import transformed
 from thetahat.estimator.parameters import Range, at_least, boolean, fraction, none, one_of, whole
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import (
@@ -375,7 +375,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             noise = rng.standard_normal((n_samples, root.shape[1])) @ back
         return self._class_means[code] + noise
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Any:
         """Project the rows on the discriminants. Cost: O(n d k) for k discriminants.
 
         Parameters
@@ -386,15 +386,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         X_new : array of shape (n, n_components)
-            The discriminants, in the order of their share in the variance between the classes; NaN
-            for a row with missing values.
+            The discriminants, in the order of `explained_variance_ratio_`; NaN for a row with
+            missing values. A `Source` with a target gives a `Source`.
         """
-        check_is_fitted(self)
-        return self._open_again(X).map_rows(self._project)
+        return transformed(self, self._open_again(X), self._project, self._n_features_out)
 
     def _project(self, block: Block) -> Array:
         directions = self.scalings_[:, : self._n_features_out]
-        if self.solver == "svd":
-            centred = dense_float64(block.X) - self._centre
-            return (centred @ directions).astype(block.X.dtype, copy=False)
-        return np.asarray(block.X @ directions)
+        if self.solver != "svd":
+            return np.asarray(block.X @ directions)
+        centred = dense_float64(block.X) - self._centre
+        return (centred @ directions).astype(block.X.dtype, copy=False)

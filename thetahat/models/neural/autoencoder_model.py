@@ -154,7 +154,7 @@ class AutoencoderModel(TrainedNetwork):
     def _n_features_out(self) -> int:
         return int(self.n_components_)
 
-    def transform(self, X: Any, layer: int | None = None) -> Array:
+    def transform(self, X: Any, layer: int | None = None) -> Any:
         """Compute the code of each row: the outputs of the middle layer.
 
         Cost: that of the layers up to it.
@@ -169,7 +169,7 @@ class AutoencoderModel(TrainedNetwork):
         Returns
         -------
         codes : array of shape (n, n_components)
-            The outputs of that layer.
+            The outputs of that layer. A `Source` with a target gives a `Source`.
         """
         check_is_fitted(self)
         return super().transform(X, self._code_depth - 1 if layer is None else layer)

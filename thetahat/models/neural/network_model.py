@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.arrays import namespace, to_host
 from thetahat.data.source import Block
 from thetahat.estimator.base import Estimator
+from thetahat.estimator.distributed.transformed import transformed
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
@@ -172,7 +173,7 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
         source, theta, predictor = self._open_again(X), self._theta(), self._fitted_predictor()
         return source.map_rows(lambda block: predictor.raw(_as_dtype(block, theta.dtype), theta))
 
-    def transform(self, X: Any, layer: int = -1) -> Array:
+    def transform(self, X: Any, layer: int = -1) -> Any:
         """Compute the outputs of a hidden layer: features that the network has learned.
 
         The output layer is a linear model of the last hidden layer, φ(x), which any other model can
@@ -188,15 +189,17 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
         Returns
         -------
         features : array of shape (n, units)
-            The outputs of that layer.
+            The outputs of that layer. A `Source` with a target gives a `Source`.
         """
         check_is_fitted(self)
         depth = self._depth(layer)
         require_same_place(X, self.coefs_[0], type(self).__name__)
         source, theta, predictor = self._open_again(X), self._theta(), self._fitted_predictor()
-        return source.map_rows(
-            lambda block: predictor.outputs(_as_dtype(block, theta.dtype), theta, depth)
-        )
+
+        def outputs(block: Block) -> Array:
+            return predictor.outputs(_as_dtype(block, theta.dtype), theta, depth)
+
+        return transformed(self, source, outputs, predictor.chain.widths[depth])
 
     def to_torch(self) -> Any:
         """Convert the network into a module of torch, which computes the outputs before the link.

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.columns.schema import Schema
-from thetahat.data.in_memory import InMemory
-from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_source
-from thetahat.data.views import View
 from thetahat.estimator.base import Estimator
+from thetahat.estimator.distributed.transformed import (
+    is_transformed_later,
+    kept_out_of_tables,
+    transformed,
+)
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 
 
+@kept_out_of_tables
 class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC):
     """A `transform` that works in blocks, keeps the precision, and checks the memory first.
 
@@ -74,10 +74,8 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
             transformed as they are read, so that a pipeline can be fitted to a file.
         """
         source = self._open_again(X)
-        if _is_transformed_later(source):
-            return View.of(
-                source, self._change_block, n_features=self._n_features_out, schema=Schema()
-            )
+        if is_transformed_later(source):
+            return transformed(self, source, self._rows_of, self._n_features_out)
         width, size = self._n_features_out, np.dtype(source.dtype).itemsize
         require_memory(
             # Twice, for the blocks and for the whole result.
@@ -85,10 +83,13 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
             f"{type(self).__name__}: {source.n_rows} rows of {width} features",
             self._too_large,
         )
-        return source.map_rows(lambda block: self._change_block(block).X)
+        return source.map_rows(self._rows_of)
 
     def _change_block(self, block: Block) -> Block:
-        return replace(block, X=self._transform_block(block).astype(block.X.dtype, copy=False))
+        return replace(block, X=self._rows_of(block))
+
+    def _rows_of(self, block: Block) -> Array:
+        return self._transform_block(block).astype(block.X.dtype, copy=False)
 
     def _open_result(self, X: Any) -> Source:
         """Validated rows for `inverse_transform`."""
@@ -114,23 +115,3 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
         """Name of a column of X in error messages."""
         names = getattr(self, "feature_names_in_", None)
         return str(column) if names is None else repr(str(names[column]))
-
-
-def _is_transformed_later(X: Any) -> bool:
-    """Whether X is read block by block in a fit, so that each pass transforms its blocks."""
-    return isinstance(X, Source) and X.has_target and not isinstance(X, InMemory | OnDevice)
-
-
-def _sources_stay(in_tables: Callable[..., Any]) -> Callable[..., Any]:
-    """A method whose results scikit-learn puts into tables (``set_output``), if not sources."""
-    plain: Callable[..., Any] = in_tables.__wrapped__  # type: ignore[attr-defined]
-
-    @wraps(in_tables)
-    def method(self: Any, X: Any, *args: Any, **params: Any) -> Any:
-        return (plain if _is_transformed_later(X) else in_tables)(self, X, *args, **params)
-
-    return method
-
-
-for _name in ("transform", "fit_transform"):
-    setattr(RowwiseTransformer, _name, _sources_stay(getattr(RowwiseTransformer, _name)))

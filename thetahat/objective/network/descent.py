@@ -18,7 +18,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.arrays import namespace
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block
+from thetahat.data.source import Block, blocks_of, rows_per_block
 from thetahat.foundation.threads import n_threads, one_blas_thread, parallel_for
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
@@ -307,12 +307,12 @@ class _Step:
         return sum(losses[:used])
 
     def _blocks(self) -> Iterator[Block]:
-        """Rows in memory as one block, others in the blocks of their source."""
-        source = self.risk.source
+        """Rows in memory as one block, others in blocks of whole batches."""
+        source, batch = self.risk.source, self.descent.batch_size
         if isinstance(source, InMemory):
             yield source.whole
         else:
-            yield from source.blocks()
+            yield from blocks_of(source, max(1, rows_per_block(source.n_features) // batch) * batch)
 
     def _batches(
         self, block: Block, random: np.random.Generator

@@ -15,7 +15,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Source
+from thetahat.data.source import Source, blocks_of
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
@@ -69,9 +69,12 @@ class Documents:
 
     def batches(self, size: int) -> Iterator[Matrix]:
         """Consecutive rows, at most `size` at a time."""
-        for block in self.blocks():
-            for start in range(0, block.shape[0], size):
-                yield block[start : start + size]
+        if self._whole is None:
+            for block in blocks_of(self.source, size):
+                yield counts_of(block.X)
+        else:
+            for start in range(0, self._whole.shape[0], size):
+                yield self._whole[start : start + size]
 
     @cached_property
     def n_words(self) -> float:

@@ -13,11 +13,13 @@ from scipy.sparse import issparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
+from thetahat.data.arrays import require_unmasked
 from thetahat.data.columns.tables import is_table
+from thetahat.data.columns.variables import is_lone_column, require_distinct_names
 from thetahat.data.in_memory import InMemory
 from thetahat.data.on_disk.model_rows import table_of_block
 from thetahat.data.source import Source
-from thetahat.data.validation import as_target, as_weight
+from thetahat.data.validation import as_target, as_weight, require_matrix
 from thetahat.estimator.base import Estimator, needs_memory
 from thetahat.estimator.parameters import check_ranges
 from thetahat.foundation.arguments import shown
@@ -67,7 +69,11 @@ def rows_as_given(model: Estimator, X: Any, learner: Any, *, reset: bool) -> Any
     """Rows for copies of `learner`; `reset` stores their columns, otherwise compares them."""
     X = X if reset else block_as_given(model, X)
     refuse_source(X, type(model).__name__)
+    require_unmasked(X, "X", type(model).__name__)
     if is_table(X):
+        if is_lone_column(X):
+            require_matrix((len(X),), type(model).__name__)
+        require_distinct_names(X)
         validate_data(model, X, skip_check_array=True, reset=reset)
         return X
     X = validate_data(

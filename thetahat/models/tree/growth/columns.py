@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.columns.schema import Column, Kind, Schema
-from thetahat.data.columns.tables import is_table, table_to_numpy
+from thetahat.data.columns.tables import is_table, plain_frame, table_to_numpy
 from thetahat.data.columns.variables import ArrayVariable, Variable, is_missing, variables
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_features, is_sparse, require_matrix
@@ -152,6 +152,9 @@ class TreeColumns:
             for place, levels in self.levels.items():
                 rows[:, place] = ArrayVariable(place, X[:, place]).codes(levels)
             return rows
+        if not self.levels and (frame := plain_frame(X)) is not None:
+            require_matrix(frame[0].shape, who)
+            return frame[0]
         columns = variables(X)
         plain = not self.levels and all(column.kind.is_number for column in columns)
         rows = table_to_numpy(X)[0] if is_table(X) and plain else self._encode(columns)
@@ -262,7 +265,7 @@ def _is_lone(X: Any) -> bool:
 def _width(X: Any) -> int:
     if isinstance(X, np.ndarray):
         return len(X.dtype.names) if X.dtype.names is not None else int(X.shape[1])
-    return int(X.shape[1]) if is_sparse(X) else len(variables(X))
+    return int(X.shape[1]) if is_sparse(X) or hasattr(X, "iloc") else len(variables(X))
 
 
 def _names(X: Any) -> tuple[str, ...]:
