@@ -8,10 +8,12 @@
 
 from __future__ import annotations
 
+import builtins
 import runpy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 USAGE = "usage: python -m thetahat.patch [--list | script.py | -m module] [argument ...]"
 
@@ -34,13 +36,28 @@ def main(arguments: Sequence[str]) -> int:
                 return 2
             _patch()
             sys.argv = [script, *rest]
-            if not Path(script).is_dir():
-                sys.path.insert(0, str(Path(script).resolve().parent))
-            runpy.run_path(script, run_name="__main__")
+            _run(script)
         case _:
             print(USAGE, file=sys.stderr)
             return 2
     return 0
+
+
+def _run(script: str) -> None:
+    """Run a file as ``python script`` does, or a folder or archive with its ``__main__``.
+
+    `runpy.run_path` makes ``__file__`` and ``sys.argv[0]`` equal. Python makes only the first of
+    them absolute, so that a program finds its files after it changes the folder.
+    """
+    path = Path(script).absolute()
+    if not path.is_dir():
+        sys.path.insert(0, str(path.resolve().parent))
+    if path.suffix != ".py":
+        runpy.run_path(str(path), run_name="__main__")
+        return
+    module = sys.modules["__main__"] = ModuleType("__main__")
+    vars(module).update(__file__=str(path), __builtins__=builtins)
+    exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
 
 
 def _patch() -> object:

@@ -73,7 +73,8 @@ template <typename Columns> class Extrapolation {
         : k_(k), m_(m), betas_((MEMORY + 1) * k), numbers_((MEMORY + 1) * m), steps_(MEMORY * k),
           kept_beta_(k), kept_numbers_(m) {}
 
-    void after_sweep(Columns &columns, double *beta, Terms terms) {
+    // `value` is F at the iterate that β and the columns hold, or ∞ where a bound is broken.
+    template <typename Value> void after_sweep(Columns &columns, double *beta, Value value) {
         std::copy(beta, beta + k_, betas_.data() + held_ * k_);
         std::copy(columns.numbers(), columns.numbers() + m_, numbers_.data() + held_ * m_);
         if (++held_ <= MEMORY)
@@ -85,16 +86,12 @@ template <typename Columns> class Extrapolation {
         double weights[MEMORY];
         if (!combination(steps_, k_, weights))
             return;
-        const double before = 0.5 * columns.squared() + penalty(beta, terms, k_);
+        const double before = value();
         std::copy(beta, beta + k_, kept_beta_.begin());
         std::copy(columns.numbers(), columns.numbers() + m_, kept_numbers_.begin());
         combine(betas_, k_, weights, beta);
         combine(numbers_, m_, weights, columns.numbers());
-        bool feasible = true;
-        for (std::size_t a = 0; a < k_; ++a)
-            feasible = feasible && beta[a] >= terms.lower[a];
-        const double after = 0.5 * columns.squared() + penalty(beta, terms, k_);
-        if (feasible && after < before)
+        if (value() < before)
             return;
         std::copy(kept_beta_.begin(), kept_beta_.end(), beta);
         std::copy(kept_numbers_.begin(), kept_numbers_.end(), columns.numbers());
@@ -134,6 +131,12 @@ Progress descend(Columns &columns, At at, std::size_t k, const double *squares, 
             size = std::max(size, std::abs(beta[a]) * std::sqrt(squares[a] + terms.l2[a]));
         return size;
     };
+    const auto value_here = [&] {
+        for (std::size_t a = 0; a < k; ++a)
+            if (!(beta[a] >= terms.lower[a]))
+                return std::numeric_limits<double>::infinity();
+        return 0.5 * columns.squared() + penalty(beta, terms, k);
+    };
     double gap = std::numeric_limits<double>::infinity();
     for (std::size_t sweep = 1; sweep <= max_sweeps; ++sweep) {
         double largest = 0.0;
@@ -150,7 +153,7 @@ Progress descend(Columns &columns, At at, std::size_t k, const double *squares, 
                     return {sweep, gap, stuck};
             }
         }
-        extrapolation.after_sweep(columns, beta, terms);
+        extrapolation.after_sweep(columns, beta, value_here);
     }
     return {0, gap_here(), false};
 }

@@ -2,9 +2,12 @@
 //
 //     ½‖Y − XB‖² + Σ_j (l1_j ‖B_j‖₂ + ½ l2_j ‖B_j‖²),   B_j the row of column j
 //
-// Invariant: slopes = Xᵀ(Y − XB) throughout. Rows are visited in order by one thread, so the order
-// of sums is fixed, and the objective never increases. Stops when the duality gap of these columns
-// is within the tolerance, or when a sweep moves nothing by more than rounding.
+// Arrays have one row per target, so that a move changes the slopes of each target in one run.
+//
+// Invariant: slopes = Xᵀ(Y − XB) throughout. Columns are visited in order by one thread, so the
+// order of sums is fixed, and the objective never increases. Iterates are extrapolated as in
+// coordinate_sweeps.hpp. Stops when the duality gap of these columns is within the tolerance, or
+// when a sweep moves nothing by more than rounding.
 
 #include <algorithm>
 #include <cmath>
@@ -15,12 +18,11 @@
 
 #include "core/dots.hpp"
 #include "core/views.hpp"
+#include "sparse/coordinate_sweeps.hpp"
 
 namespace thetahat {
 
 namespace {
-
-constexpr std::size_t SWEEPS_PER_GAP = 5;
 
 // What column j adds to the gap that pays for infeasible slopes s with l2: φ(B_j) + φ*(s_j) − ⟨B_j,
 // s_j⟩ for φ(b) = l1‖b‖ + ½ l2‖b‖², as a sum of terms ≥ 0, so that it has no rounding errors where
@@ -45,12 +47,12 @@ std::tuple<double, double> gap_of(const double *b, const double *c, const double
     double steepest = 0.0, absolute = 0.0, square = 0.0, paid = 0.0;
     for (std::size_t a = 0; a < k; ++a) {
         double slope = 0.0, size = 0.0, untilted = 0.0, along = 0.0;
-        for (std::size_t t = 0; t < tasks; ++t) {
-            const double tilted = c[a * tasks + t] - l2[a] * b[a * tasks + t];
+        for (std::size_t at = a; at < k * tasks; at += k) {
+            const double tilted = c[at] - l2[a] * b[at];
             slope += tilted * tilted;
-            untilted += c[a * tasks + t] * c[a * tasks + t];
-            along += c[a * tasks + t] * b[a * tasks + t];
-            size += b[a * tasks + t] * b[a * tasks + t];
+            untilted += c[at] * c[at];
+            along += c[at] * b[at];
+            size += b[at] * b[at];
         }
         if (slope > 0.0)
             steepest = std::max(steepest, std::sqrt(slope) / l1[a]);
@@ -66,24 +68,53 @@ std::tuple<double, double> gap_of(const double *b, const double *c, const double
     return {std::min(std::max(gap, 0.0), paid), scale};
 }
 
-std::tuple<std::size_t, double, bool>
-descend_tasks(Matrix<const double> gram, Matrix<const double> start, double yy,
-              Vector<const double> l1, Vector<const double> l2, Matrix<double> beta,
-              Matrix<double> slopes, double tolerance, double floor, std::size_t max_sweeps) {
-    const std::size_t k = beta.shape(0), tasks = beta.shape(1);
-    require(gram.shape(0) == k && gram.shape(1) == k, "gram must have a row for each row of beta");
-    require(start.shape(0) == k && start.shape(1) == tasks && slopes.shape(0) == k &&
-                slopes.shape(1) == tasks,
+// The slopes of all targets, and the objective from them and B.
+struct TaskSlopes {
+    const double *start; // XᵀY
+    double yy;
+    const double *beta, *l1, *l2;
+    std::size_t k, tasks;
+    double *slopes;
+
+    double *numbers() { return slopes; }
+    double with_target() const { return yy - dot(beta, start, k * tasks); }
+    double squared() const { return std::max(0.0, with_target() - dot(beta, slopes, k * tasks)); }
+    double value() const {
+        double sum = 0.5 * squared();
+        for (std::size_t a = 0; a < k; ++a) {
+            double size = 0.0;
+            for (std::size_t at = a; at < k * tasks; at += k)
+                size += beta[at] * beta[at];
+            sum += l1[a] * std::sqrt(size) + 0.5 * l2[a] * size;
+        }
+        return sum;
+    }
+    double gap() const {
+        return std::get<0>(gap_of(beta, slopes, l1, l2, k, tasks, squared(), with_target()));
+    }
+};
+
+Progress descend_tasks(Matrix<const double> gram, Matrix<const double> start, double yy,
+                       Vector<const double> l1, Vector<const double> l2, Matrix<double> beta,
+                       Matrix<double> slopes, double tolerance, double floor,
+                       std::size_t max_sweeps) {
+    const std::size_t tasks = beta.shape(0), k = beta.shape(1);
+    require(gram.shape(0) == k && gram.shape(1) == k,
+            "gram must have a row for each column of beta");
+    require(start.shape(0) == tasks && start.shape(1) == k && slopes.shape(0) == tasks &&
+                slopes.shape(1) == k,
             "start and slopes must have the shape of beta");
-    require(l1.shape(0) == k && l2.shape(0) == k, "l1 and l2 must have one entry per row of beta");
+    require(l1.shape(0) == k && l2.shape(0) == k,
+            "l1 and l2 must have one entry per column of beta");
     for (std::size_t a = 0; a < k; ++a)
         require(l1.data()[a] > 0.0 || (l1.data()[a] == 0.0 && l2.data()[a] > 0.0),
                 "l1 must be positive, or 0 beside a positive l2");
-    const double *g = gram.data(), *c0 = start.data();
+    const double *g = gram.data();
     double *b = beta.data(), *c = slopes.data();
     nb::gil_scoped_release unlocked;
-    std::vector<double> pull(tasks), by(tasks);
-    double gap = std::numeric_limits<double>::infinity();
+    TaskSlopes here{start.data(), yy, b, l1.data(), l2.data(), k, tasks, c};
+    Extrapolation<TaskSlopes> extrapolation(k * tasks, k * tasks);
+    std::vector<double> pull(tasks);
     for (std::size_t sweep = 1; sweep <= max_sweeps; ++sweep) {
         double largest = 0.0;
         for (std::size_t j = 0; j < k; ++j) {
@@ -91,10 +122,9 @@ descend_tasks(Matrix<const double> gram, Matrix<const double> start, double yy,
             const double curvature = row[j] + l2.data()[j];
             if (!(curvature > 0.0))
                 continue;
-            double *mine = b + j * tasks;
             double length = 0.0;
             for (std::size_t t = 0; t < tasks; ++t) {
-                pull[t] = row[j] * mine[t] + c[j * tasks + t];
+                pull[t] = row[j] * b[t * k + j] + c[t * k + j];
                 length += pull[t] * pull[t];
             }
             length = std::sqrt(length);
@@ -102,37 +132,34 @@ descend_tasks(Matrix<const double> gram, Matrix<const double> start, double yy,
                 length > l1.data()[j] ? (1.0 - l1.data()[j] / length) / curvature : 0.0;
             double moved = 0.0;
             for (std::size_t t = 0; t < tasks; ++t) {
-                by[t] = keep * pull[t] - mine[t];
-                moved += by[t] * by[t];
-                mine[t] += by[t];
+                const double by = keep * pull[t] - b[t * k + j];
+                if (by == 0.0)
+                    continue;
+                moved += by * by;
+                b[t * k + j] += by;
+                for (std::size_t i = 0; i < k; ++i)
+                    c[t * k + i] -= row[i] * by;
             }
-            if (moved == 0.0)
-                continue;
-            for (std::size_t i = 0; i < k; ++i)
-                for (std::size_t t = 0; t < tasks; ++t)
-                    c[i * tasks + t] -= row[i] * by[t];
             largest = std::max(largest, std::sqrt(moved * curvature));
         }
-        const bool stuck = largest <= floor;
-        if (stuck || sweep % SWEEPS_PER_GAP == 0 || sweep == max_sweeps) {
-            const double with_start = dot(b, c0, k * tasks), with_slopes = dot(b, c, k * tasks);
-            gap =
-                std::get<0>(gap_of(b, c, l1.data(), l2.data(), k, tasks,
-                                   std::max(0.0, yy - with_start - with_slopes), yy - with_start));
-            if (stuck || gap <= tolerance || sweep == max_sweeps)
+        const bool stuck = largest <= floor, last = stuck || sweep == max_sweeps;
+        if (last || sweep == 1 || sweep % SWEEPS_PER_GAP == 0) {
+            const double gap = here.gap();
+            if (last || gap <= tolerance)
                 return {sweep, gap, stuck};
         }
+        extrapolation.after_sweep(here, b, [&] { return here.value(); });
     }
-    return {0, gap, false};
+    return {0, here.gap(), false};
 }
 
 std::tuple<double, double> task_gap(Matrix<const double> beta, Matrix<const double> slopes,
                                     Vector<const double> l1, Vector<const double> l2, double rr,
                                     double yr) {
-    const std::size_t k = beta.shape(0), tasks = beta.shape(1);
-    require(slopes.shape(0) == k && slopes.shape(1) == tasks && l1.shape(0) == k &&
+    const std::size_t tasks = beta.shape(0), k = beta.shape(1);
+    require(slopes.shape(0) == tasks && slopes.shape(1) == k && l1.shape(0) == k &&
                 l2.shape(0) == k,
-            "slopes, l1 and l2 must have one row for each row of beta");
+            "slopes, l1 and l2 must have one column for each column of beta");
     return gap_of(beta.data(), slopes.data(), l1.data(), l2.data(), k, tasks, rr, yr);
 }
 

@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-import sklearn.tree
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
@@ -84,7 +83,6 @@ def test_a_function_is_made_a_loss_as_the_error_says():
 @pytest.mark.parametrize(
     ("model", "way"),
     [
-        (sklearn.tree.DecisionTreeRegressor(max_depth=2), r"sklearn\.tree\.plot_tree"),
         (th.HistGradientBoostingRegressor(max_iter=2), "not a single tree.*DecisionTree"),
         (th.GradientBoostingRegressor(n_estimators=2), r"not a single tree.*estimators_\[0, 0\]"),
     ],

@@ -1,5 +1,6 @@
 """Numbers of constructors are finite, but for the parameters with a meaning at infinity."""
 
+import contextlib
 import inspect
 
 import numpy as np
@@ -100,3 +101,36 @@ def test_an_array_in_the_place_of_a_name_is_no_error_of_numpy(name, parameter):
     with pytest.raises((ValueError, TypeError), match=parameter) as caught:
         model.fit(x, y)
     assert "ambiguous" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", laws.ESTIMATORS)
+@pytest.mark.filterwarnings("ignore")
+def test_an_array_in_the_place_of_a_number_is_no_error_of_numpy(name):
+    given = laws.ESTIMATORS[name]
+    x, y = laws.suited(given, laws.X[:ROWS]), laws.targets(given)[:ROWS]
+    for parameter, value in given.get_params(deep=False).items():
+        if value is None or isinstance(value, bool | int | float):
+            model = clone(given).set_params(**{parameter: np.array([0.5, 0.7])})
+            with contextlib.suppress(th.errors.ParameterError, th.errors.DataError):
+                model.fit(x, y)
+
+
+ROWS_OF_X = laws.X[:ROWS]
+LABELS = ROWS_OF_X[:, 0] > np.median(ROWS_OF_X[:, 0])
+SCORED = ["RidgeCV", "RidgeClassifierCV", "LogisticRegressionCV", "HistGradientBoostingClassifier"]
+
+
+@pytest.mark.parametrize("name", SCORED)
+@pytest.mark.parametrize("scoring", [int, {}, {"one": "accuracy"}, ["accuracy"], 3])
+def test_a_metric_is_a_name_or_a_function(name, scoring):
+    with pytest.raises(th.errors.ParameterError, match=r"scoring=.* must be None, the name"):
+        getattr(th, name)(scoring=scoring).fit(ROWS_OF_X, LABELS)
+
+
+@pytest.mark.parametrize("name", SCORED[:3])
+@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize("found", ["high", None, [1.0, 2.0]])
+def test_a_metric_returns_one_number(name, cv, found):
+    model = getattr(th, name)(cv=cv, scoring=lambda *given: found)
+    with pytest.raises(th.errors.ParameterError, match="the scorer returned"):
+        model.fit(ROWS_OF_X, LABELS)

@@ -15,6 +15,7 @@ import sklearn.metrics
 import sklearn.naive_bayes
 import sklearn.pipeline
 import sklearn.preprocessing
+from sklearn.base import BaseEstimator
 from sklearn.utils import all_estimators
 
 import thetahat as th
@@ -41,7 +42,7 @@ def test_functions_that_evaluate_are_not_shared():
 
 
 def test_shared_names_take_scikit_learns_parameters():
-    """Every parameter of scikit-learn that can be given by name, but for those listed."""
+    """Every parameter of scikit-learn that can be given by name."""
     missing = {}
     for package, names in shared_names().items():
         for name, ours in names.items():
@@ -51,10 +52,30 @@ def test_shared_names_take_scikit_learns_parameters():
                 continue
             if lacking := theirs.keys() - inspect.signature(ours).parameters.keys():
                 missing[name] = lacking
-    assert missing == {
-        "fast_mcd": {"cov_computation_method"},
-        "ledoit_wolf": {"block_size"},
-    }
+    assert not missing
+
+
+def test_shared_methods_take_scikit_learns_arguments():
+    """Every argument of a method of scikit-learn that can be given by name."""
+    missing = []
+    for package, names in shared_names().items():
+        for name, ours in names.items():
+            theirs = getattr(package, name)
+            if not (inspect.isclass(theirs) and issubclass(theirs, BaseEstimator)):
+                continue
+            for method, value in inspect.getmembers(theirs, inspect.isfunction):
+                there = getattr(ours, method, None)
+                if method.startswith(("_", "set_")) or there is None:
+                    continue
+                known = inspect.signature(there).parameters.values()
+                if any(each.kind is each.VAR_KEYWORD for each in known):
+                    continue
+                asked = inspect.signature(value).parameters.values()
+                wanted = {each.name for each in asked if each.kind is not each.VAR_KEYWORD}
+                missing += [
+                    f"{name}.{method}({each})" for each in wanted - {each.name for each in known}
+                ]
+    assert not missing
 
 
 def test_patched_names_are_ours_and_return(patched):
@@ -187,6 +208,24 @@ def test_a_program_runs_without_an_edit(tmp_path):
     words = "thetahat.models.linear.sparse.lasso sklearn.model_selection._search beside"
     assert done.stdout == f"{words} ['a', '--b']\n"
     assert run("-m", "program", "a", "--b", cwd=tmp_path).stdout == done.stdout
+
+
+def test_a_program_sees_its_path_as_with_plain_python(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "program.py").write_text(
+        "import pickle, sys\n"
+        "class Own: pass\n"
+        "pickle.loads(pickle.dumps(Own()))\n"
+        "print(__file__, sys.argv, sys.path[0], __name__)\n"
+    )
+    plain = subprocess.run(
+        [sys.executable, "folder/program.py", "a"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert str(folder / "program.py") in plain.stdout
+    assert run("folder/program.py", "a", cwd=tmp_path).stdout == plain.stdout
+    (folder / "__main__.py").write_text("print(__file__)\n")
+    assert run("folder", cwd=tmp_path).stdout == f"{folder / '__main__.py'}\n"
 
 
 def test_a_program_that_is_not_there(tmp_path):

@@ -535,13 +535,13 @@ def test_descend_tasks():
     l1, l2 = np.full(7, 15.0), np.full(7, 0.3)
     expected = np.zeros((7, 3))
     slopes = twin.descend_tasks(gram, start, l1, l2, expected, 500)
-    beta, left = np.zeros((7, 3)), start.copy()
+    beta, left, by_task = np.zeros((3, 7)), start.T.copy(), start.T.copy()
     yy = float(np.sum(start * np.linalg.solve(gram, start))) + 1.0
-    _, gap, _ = _native.descend_tasks(gram, start, yy, l1, l2, beta, left, 1e-10, 0.0, 10_000)
-    np.testing.assert_allclose(beta, expected, atol=1e-7)
-    np.testing.assert_allclose(left, slopes, atol=1e-5)
-    rr = yy - np.sum(beta * (start + left))
-    again, scale = _native.task_gap(beta, left, l1, l2, rr, yy - np.sum(beta * start))
+    _, gap, _ = _native.descend_tasks(gram, by_task, yy, l1, l2, beta, left, 1e-10, 0.0, 10_000)
+    np.testing.assert_allclose(beta.T, expected, atol=1e-7)
+    np.testing.assert_allclose(left.T, slopes, atol=1e-5)
+    rr = yy - np.sum(beta * (by_task + left))
+    again, scale = _native.task_gap(beta, left, l1, l2, rr, yy - np.sum(beta * by_task))
     assert gap == pytest.approx(again, abs=1e-9)
     assert gap <= 1e-10
     assert 0 < scale <= 1 + 1e-9

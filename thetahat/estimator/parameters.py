@@ -170,6 +170,14 @@ non_negative_array = Range(
 
 
 usual_ranges = {
+    "scoring": Range(
+        lambda value: (
+            value is None
+            or isinstance(value, str)
+            or (callable(value) and not isinstance(value, type))
+        ),
+        "None, the name of a metric, or a function of a model, X and y",
+    ),
     "verbose": verbosity,
     **dict.fromkeys(
         (
@@ -180,7 +188,6 @@ usual_ranges = {
             "method",
             "metric",
             "penalty",
-            "scoring",
             "solver",
         ),
         Range(lambda value: not isinstance(value, np.ndarray), "a name or an object, not an array"),
@@ -214,7 +221,7 @@ def check_value(value: Any, rule: Range, name: str, who: str) -> None:
 
 def _holds(rule: Range, value: Any) -> bool:
     try:
-        return rule.holds(value)
+        return bool(rule.holds(value))
     except (TypeError, ValueError, OverflowError):  # not a value that the rule can check
         return False
 

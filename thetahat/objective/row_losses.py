@@ -19,6 +19,8 @@ from thetahat.objective.predictor import LinearPredictor, Predictor
 
 FEW = 40
 """Entries of θ up to which one compiled pass is faster than weighted rows and BLAS."""
+MOSTLY_ZEROS = 0.1
+"""Share of entries other than 0 up to which many passes over sparse rows take less time."""
 ALL = np.empty(0, dtype=np.int64)
 """Stands for all entries of θ."""
 
@@ -72,6 +74,15 @@ def kernel_rows(X: Matrix) -> tuple[Any, ...]:
     if isinstance(X, np.ndarray):
         return (np.ascontiguousarray(X),)
     return X.data, X.indices, X.indptr, X.shape[1]
+
+
+def compact_rows(X: Matrix) -> tuple[Any, ...]:
+    """`kernel_rows` for many passes; dense rows that are mostly zeros become sparse."""
+    if isinstance(X, np.ndarray) and np.count_nonzero(X) <= MOSTLY_ZEROS * X.size:
+        import scipy.sparse as sp
+
+        X = sp.csr_array(X)
+    return kernel_rows(X)
 
 
 def rows_of(block: Block) -> tuple[Array, Array, Array]:

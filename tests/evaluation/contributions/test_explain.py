@@ -335,3 +335,24 @@ class TestSampled:
         for fitted, rows, background, words in cases:
             with pytest.raises(th.errors.DataError, match=words):
                 th.explain(fitted, rows, background, method="sampled")
+
+
+@pytest.mark.parametrize("model", [None, "a", th.Ridge, 3])
+@pytest.mark.parametrize("method", ["exact", "sampled"])
+def test_things_that_are_no_models_are_refused(model, method):
+    with pytest.raises(th.errors.ParameterError, match=r"the model is .* not an estimator"):
+        th.explain(model, np.eye(3), method=method)
+
+
+def test_numbers_of_clusters_have_no_mean():
+    X = data(missing=0.0)[0]
+    with pytest.raises(th.errors.CapabilityError, match="neither a regressor nor a classifier"):
+        th.explain(th.KMeans(2).fit(X), X, method="sampled")
+
+
+def test_a_single_class_has_the_same_shape_by_both_methods():
+    X = data(n=20, missing=0.0)[0]
+    model = th.RandomForestClassifier(3).fit(X, np.zeros(20))
+    exact, sampled = (th.explain(model, X, method=name) for name in ("exact", "sampled"))
+    assert exact.values.shape == sampled.values.shape == (20, 5)
+    assert exact.base == sampled.base == 1.0

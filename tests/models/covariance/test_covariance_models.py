@@ -198,3 +198,24 @@ def test_bad_input():
     with pytest.warns(UserWarning, match="Only one sample available"):
         one = th.LedoitWolf().fit(X[:1])
     np.testing.assert_array_equal(one.covariance_, np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("name", [*NAMES, "MinCovDet", "GraphicalLasso", "GraphicalLassoCV"])
+def test_score_takes_the_rows_under_both_names(name):
+    X = rows(60, 3)
+    model = getattr(th, name)().fit(X)
+    assert model.score(X_test=X[:9]) == model.score(X[:9]) == model.score(X=X[:9])
+    with pytest.raises(ParameterError, match="but neither was given"):
+        model.score()
+    with pytest.raises(ParameterError, match="but both was given"):
+        model.score(X, X_test=X)
+
+
+def test_ledoit_wolf_takes_a_block_size():
+    X = rows(60, 3)
+    ours, share = th.ledoit_wolf(X, block_size=2)
+    peer, of_peer = sklearn.covariance.ledoit_wolf(X, block_size=2)
+    np.testing.assert_allclose(ours, peer, rtol=1e-10)
+    assert share == pytest.approx(of_peer)
+    with pytest.raises(ParameterError, match="block_size"):
+        th.ledoit_wolf(X, block_size=0)

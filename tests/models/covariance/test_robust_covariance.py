@@ -184,3 +184,30 @@ def test_the_raw_estimate_alone():
     assert log_determinant(covariance) <= log_determinant(theirs[1]) + 1e-9
     with pytest.raises(ParameterError, match="support_fraction"):
         th.fast_mcd(X, 2.0)
+
+
+@pytest.mark.parametrize("name", ["MinCovDet", "EllipticEnvelope"])
+@pytest.mark.parametrize("centred", [False, True])
+def test_methods_correct_and_reweight_as_in_scikit_learn(name, centred):
+    X, _ = contaminated(80, 1, 0.2, 0)  # one column, where both searches are exact
+    options = {"assume_centered": centred, "random_state": 0}
+    ours = getattr(th, name)(**options).fit(X)
+    peer = getattr(sklearn.covariance, name)(**options).fit(X)
+    np.testing.assert_allclose(ours.correct_covariance(X), peer.correct_covariance(X))
+    np.testing.assert_allclose(ours.dist_, peer.dist_)
+    for a, b in zip(ours.reweight_covariance(X), peer.reweight_covariance(X), strict=True):
+        np.testing.assert_allclose(a, b)
+    for each in ("location_", "covariance_", "precision_", "support_", "dist_"):
+        np.testing.assert_allclose(getattr(ours, each), getattr(peer, each), rtol=1e-6)
+    with pytest.raises(DataError, match="data has 3 rows, but `fit` had 80"):
+        ours.reweight_covariance(X[:3])
+
+
+def test_fast_mcd_computes_the_covariance_as_asked():
+    X, _ = contaminated(80, 2, 0.2, 0)
+    _, plain, support, distance = th.fast_mcd(X, None, th.empirical_covariance, 0)
+    options = {"cov_computation_method": lambda rows: 4 * np.cov(rows.T, bias=True)}
+    _, covariance, same, nearer = th.fast_mcd(X, random_state=0, **options)
+    np.testing.assert_allclose(covariance, 4 * plain)
+    np.testing.assert_array_equal(same, support)
+    np.testing.assert_allclose(nearer, distance / 4)

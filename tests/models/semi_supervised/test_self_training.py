@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import SelfTrainingClassifier as Peer
 
 import thetahat as th
@@ -121,3 +123,42 @@ def test_data_for_which_self_training_does_nothing_are_reported():
         th.SelfTrainingClassifier(criterion="k_best", k_best=5).fit(X, y)
     with pytest.warns(UserWarning, match="no unlabeled samples"):
         th.SelfTrainingClassifier().fit(X, [0, 0, 1, 1])
+
+
+class Noting(LogisticRegression):
+    """A classifier that notes what it is passed."""
+
+    def fit(self, X, y, sample_weight=None, marks=None):
+        self.seen_ = {"fit": marks}
+        return super().fit(X, y, sample_weight)
+
+    def predict(self, X, sign=None):
+        self.seen_["predict"] = sign
+        return super().predict(X)
+
+
+def test_metadata_are_routed_to_the_base_estimator():
+    with config_context(enable_metadata_routing=True):
+        base = Noting().set_fit_request(marks=True, sample_weight=True)
+        base = base.set_predict_request(sign=True).set_score_request(sample_weight=True)
+        model = th.SelfTrainingClassifier(base)
+        marks = np.arange(300)
+        model.fit(X, PARTIAL, marks=marks, sample_weight=np.ones(300))
+        np.testing.assert_array_equal(
+            model.estimator_.seen_["fit"], marks[model.labeled_iter_ >= 0]
+        )
+        model.predict(X, sign="here")
+        assert model.estimator_.seen_["predict"] == "here"
+        half = model.score(X, KIND, sample_weight=np.arange(300) < 150)
+        assert half == pytest.approx(np.mean(model.predict(X)[:150] == KIND[:150]))
+        with pytest.raises(TypeError, match="other"):
+            model.predict_proba(X, other=1)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "score"])
+def test_other_arguments_need_metadata_routing(method):
+    model = th.SelfTrainingClassifier()
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        model.fit(X, PARTIAL, marks=1)
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        getattr(model.fit(X, PARTIAL), method)(X, marks=1)

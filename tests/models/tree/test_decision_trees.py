@@ -85,7 +85,8 @@ def test_outputs_of_several_targets():
     labels = np.column_stack([LABELS, np.where(X[:, 0] > 0, "yes", "no")])
     ours = th.DecisionTreeClassifier(max_depth=4).fit(X, labels)
     theirs = sklearn.tree.DecisionTreeClassifier(max_depth=4).fit(X, labels)
-    assert ours.n_classes_ == list(theirs.n_classes_)
+    np.testing.assert_array_equal(ours.n_classes_, theirs.n_classes_)
+    assert isinstance(ours.n_classes_, np.ndarray)
     for mine, other in zip(ours.predict_proba(X), theirs.predict_proba(X), strict=True):
         assert mine.shape == other.shape
         np.testing.assert_allclose(mine.sum(axis=1), 1.0)

@@ -29,6 +29,7 @@ def test_size_and_depth():
     tree = grown()
     assert (tree.node_count, tree.n_leaves, tree.max_depth) == (5, 3, 2)
     np.testing.assert_array_equal(tree.depth, [0, 1, 1, 2, 2])
+    np.testing.assert_array_equal(tree.compute_node_depths(), [1, 2, 2, 3, 3])
     np.testing.assert_array_equal(tree.children_left, [1, -1, 3, -1, -1])
     np.testing.assert_array_equal(tree.children_right, [2, -1, 4, -1, -1])
 

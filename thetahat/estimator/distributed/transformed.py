@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sklearn import get_config
+from sklearn.base import TransformerMixin
 from sklearn.utils import _set_output
 
 from thetahat.data.columns.schema import Column, Kind, Schema
@@ -24,6 +25,22 @@ from thetahat.data.views import View
 from thetahat.foundation.types import Array
 
 Class = TypeVar("Class", bound=type)
+FIT_TRANSFORM = """Fit the model and transform the training rows. Cost: that of both methods.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            The training rows, as they are passed to `fit`.
+        y : array-like of shape (n,), optional
+            The target, if `fit` takes one. Leave it out if X is a `Source`.
+        **fit_params : dict
+            Further arguments of `fit`, such as row weights.
+
+        Returns
+        -------
+        array or Source of shape (n, n_features_out)
+            The transformed rows, as `transform` returns them.
+        """
 
 
 def is_transformed_later(X: Any) -> bool:
@@ -58,6 +75,8 @@ def kept_out_of_tables(cls: Class) -> Class:
     """
     for name in ("transform", "fit_transform"):
         method = getattr(cls, name, None)
+        if method is None or method.__globals__["__name__"] == __name__:
+            continue
         plain = method
         while plain is not None and plain.__globals__["__name__"] != _set_output.__name__:
             plain = getattr(plain, "__wrapped__", None)
@@ -72,6 +91,8 @@ def _out_of_tables(in_tables: Callable[..., Any], plain: Callable[..., Any]) -> 
         elsewhere = type(X) is not np.ndarray and (is_transformed_later(X) or is_dask(X))
         return (plain if elsewhere else in_tables)(self, X, *args, **params)
 
+    if plain is TransformerMixin.fit_transform.__wrapped__:
+        method.__doc__ = FIT_TRANSFORM
     return method
 
 

@@ -14,6 +14,7 @@ from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, one_of, whole
 from thetahat.evaluation.contributions.result import Contributions
 from thetahat.evaluation.contributions.sampled import sampled
+from thetahat.foundation.arguments import require_estimator
 from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.losses.links import Link
 from thetahat.models.linear.generalized.deviance_regressor import DevianceRegressor
@@ -56,9 +57,9 @@ def explain(
         method="sampled", the rows whose mean prediction is the base; if there are more than 10,000
         rows, 10,000 of them are drawn.
     method : {"exact", "sampled"}, default="exact"
-        How contributions are computed. "sampled" works with every model, for the columns of X
-        before any preparation, and gives contributions to predictions or class probabilities. They
-        add up exactly, but each has a sampling error.
+        How contributions are computed. "sampled" works with every regressor and classifier, for
+        the columns of X before any preparation, and gives contributions to predictions or class
+        probabilities. They add up exactly, but each has a sampling error.
     n_orders : int, default=16
         The number of orders of the columns with method="sampled". More orders give more accurate
         contributions. It is rounded up to an even number.
@@ -81,6 +82,7 @@ def explain(
     >>> found.values.shape
     (200, 3)
     """
+    require_estimator(model, "explain")
     check_is_fitted(model)
     check_value(method, one_of("exact", "sampled"), "method", "explain")
     if method == "sampled":
@@ -96,7 +98,7 @@ def explain(
         raise CapabilityError(
             f"explain: contributions are available for decision trees, forests, gradient boosting "
             f"and linear models of thetahat, but not for {type(model).__name__}. Use "
-            'method="sampled", which works with every model.'
+            'method="sampled", which works with every regressor and classifier.'
         )
     if behind is not X and hasattr(model, "_rows"):
         model._rows(behind)  # trees use none of it, but other columns are a mistake

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
 from thetahat.data.columns.replaced_column import column_labels, column_of, exchanged
 from thetahat.data.resampling import take_rows
@@ -57,7 +57,7 @@ def sampled(model: Any, X: Any, background: Any, n_orders: int, random_state: An
     values = _completed(steps, at_background[places.T] - base)
     outputs, response = list(range(len(base))) if len(base) > 1 else [], "prediction"
     if is_classifier(model):
-        outputs = list(np.asarray(model.classes_).tolist())
+        outputs = list(np.asarray(model.classes_).tolist()) if len(base) > 1 else []
         response = "probability" if hasattr(model, "predict_proba") else "share predicted"
     shown = _cells(X, labels)
     if not outputs:
@@ -112,9 +112,10 @@ def _between(both: Any, labels: list[Any], behind: Array, order: Array) -> Any:
 
 
 def _require_one_output(model: Any) -> None:
-    if not hasattr(model, "predict"):
+    if not (is_classifier(model) or is_regressor(model)):
         raise CapabilityError(
-            f"explain: {type(model).__name__} has no predict. Give a regressor or a classifier."
+            f"explain: {type(model).__name__} is neither a regressor nor a classifier, so that a "
+            "mean of its predictions has no meaning. Give a regressor or a classifier."
         )
     if is_classifier(model) and isinstance(model.classes_, list | tuple):
         raise CapabilityError(

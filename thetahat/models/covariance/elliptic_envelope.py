@@ -107,7 +107,9 @@ class EllipticEnvelope(OutlierDetector, RobustCovariance):
         scores = self.score_samples(X)
         return scores - self.offset_
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(  # type: ignore[override]
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> float:
         """Compute the share of rows whose label is predicted correctly.
 
         Parameters

@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.source import Source
@@ -16,7 +17,7 @@ from thetahat.data.summaries.moments import Moments, moments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import DensityModel, require_sample_count
 from thetahat.estimator.parameters import Range, boolean
-from thetahat.foundation.errors import DataError
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.covariance_root import CovarianceRoot, root_of
@@ -56,6 +57,8 @@ class GaussianModel(Fitted, DensityModel):
     _streams = True
     _accepts_sparse = True
     _ranges: ClassVar[dict[str, Range]] = {"assume_centered": boolean}
+    # Another name of the rows is not metadata to be routed.
+    __metadata_request__score: ClassVar[dict[str, str]] = {"X_test": UNUSED}
 
     _: KW_ONLY
     assume_centered: bool = False
@@ -116,6 +119,35 @@ class GaussianModel(Fitted, DensityModel):
         source = self._open_again(X)
         found = self._fitted_root().log_densities(source, self.location_)
         return found.astype(source.dtype, copy=False)
+
+    def score(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, X_test: Any = None
+    ) -> float:
+        """Compute the mean log-likelihood per row: Σ wᵢ log p(xᵢ) / Σ wᵢ. Cost: O(d²) per row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Source of shape (n, d)
+            Rows to evaluate, with the same columns as in `fit`. A `Source` is read block by block
+            and contains the weights.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        X_test : array-like, sparse matrix or Source of shape (n, d), optional
+            The rows under the name that scikit-learn gives them, instead of `X`.
+
+        Returns
+        -------
+        score : float
+            The mean log-likelihood; −inf if a row of positive weight has density 0.
+        """
+        if (X is None) == (X_test is None):
+            raise ParameterError(
+                f"{type(self).__name__}.score takes the rows either as X or as X_test, but "
+                f"{'neither' if X is None else 'both'} was given. Call score(X)."
+            )
+        return super().score(X if X_test is None else X_test, y, sample_weight)
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
         """Draw independent rows from the fitted Gaussian. Cost: O(d²) per row.

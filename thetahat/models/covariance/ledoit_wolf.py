@@ -10,7 +10,7 @@ from thetahat.data.summaries.moments import Moments
 from thetahat.data.summaries.norm_moments import norm_moments
 from thetahat.data.validation import as_source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, whole
+from thetahat.estimator.parameters import Range, check_value, whole
 from thetahat.foundation.types import Array
 from thetahat.mathematics.covariance_shrinkage import ledoit_wolf_intensity, shrunk
 from thetahat.models.covariance.base import CovarianceModel
@@ -76,7 +76,7 @@ def _about_and_intensity(source: Source, assume_centered: bool) -> tuple[Moments
 
 
 def ledoit_wolf(
-    X: Any, *, assume_centered: bool = False, sample_weight: Any = None
+    X: Any, *, assume_centered: bool = False, block_size: int = 1000, sample_weight: Any = None
 ) -> tuple[Array, float]:
     """Compute the covariance of Ledoit and Wolf, and its shrinkage.
 
@@ -90,6 +90,9 @@ def ledoit_wolf(
         The rows from which the covariance is computed.
     assume_centered : bool, default=False
         Whether the true mean is 0. If True, columns are not centred.
+    block_size : int, default=1000
+        Has no effect: the sums are computed in blocks of rows that fit into the cache. Accepted for
+        compatibility with scikit-learn.
     sample_weight : array-like of shape (n,), optional
         Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
@@ -107,6 +110,7 @@ def ledoit_wolf(
     >>> covariance.round(4).tolist(), round(shrinkage, 4)
     ([[1.4872, 0.7863], [0.7863, 3.8462]], 0.4103)
     """
+    check_value(block_size, whole(1), "block_size", "ledoit_wolf")
     source = as_source(X, None, sample_weight, who="ledoit_wolf", check_finite=False)
     about, intensity = _about_and_intensity(source, assume_centered)
     return shrunk(covariance_of(about), intensity), intensity

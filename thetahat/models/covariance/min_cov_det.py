@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.covariance_root import root_of
+from thetahat.mathematics.linalg.square import as_symmetric
+from thetahat.models.covariance.empirical_covariance import empirical_covariance
 from thetahat.models.covariance.robust import RobustCovariance
 
 
@@ -63,7 +69,10 @@ class MinCovDet(RobustCovariance):
 
 
 def fast_mcd(
-    X: Any, support_fraction: float | None = None, *, random_state: RandomState = None
+    X: Any,
+    support_fraction: float | None = None,
+    cov_computation_method: Callable[[Array], Any] = empirical_covariance,
+    random_state: RandomState = None,
 ) -> tuple[Array, Array, Array, Array]:
     """Search the rows whose covariance has the smallest determinant (FastMCD).
 
@@ -77,6 +86,9 @@ def fast_mcd(
     support_fraction : float or None, default=None
         Share of the rows that are searched (h/n), more than 0 and at most 1. Smaller values resist
         more outliers. None means (n + d + 1)/(2n).
+    cov_computation_method : callable, default=th.empirical_covariance
+        Takes the rows that were found, of shape (h, d), and returns their covariance. The search
+        itself uses the empirical covariance.
     random_state : int, Generator or None, default=None
         Seed for the random starts of the search. Pass an int for the same result on every call.
 
@@ -100,7 +112,9 @@ def fast_mcd(
     ([1.5], [[1.25]], [True, True, True, True, False])
     """
     model = MinCovDet(support_fraction=support_fraction, random_state=random_state).fit(X)
-    location, covariance = model.raw_location_, model.raw_covariance_
+    rows = cast(InMemory, model._open_again(X))
+    location, found = model.raw_location_, np.flatnonzero(model.raw_support_)
+    covariance = as_symmetric(cov_computation_method(rows.take(found).X), who="fast_mcd")
     root = root_of(covariance, "fast_mcd")
-    dist = root.squared_distances(model._open_again(X), location, support=False)
+    dist = root.squared_distances(rows, location, support=False)
     return location, covariance, model.raw_support_, dist

@@ -95,13 +95,76 @@ class RobustCovariance(CovarianceModel):
                 "The covariance matrix of the support data is equal to 0, try to increase "
                 f"support_fraction: {int(inside.sum())} of {n} rows are equal."
             )
-        factor = consistency_factor(root.rank, float(inside.mean()))
-        kept = distance / factor < chdtri(root.rank, BEYOND)
+        self.support_, self.dist_ = inside, distance
+        self._correct(root.rank)
+        self._reweight(source, root.rank)
+
+    def correct_covariance(self, data: Any) -> Array:
+        """Correct the raw covariance for Gaussian rows. `fit` calls it already.
+
+        Formula: Σ·c with the raw covariance Σ and c = α / P(χ²_{d+2} ≤ q_α), where α is the share
+        of the rows in ``support_`` and q_α the α-quantile of χ²_d. The distances ``dist_`` are
+        divided by c. Cost: O(n d² + d³).
+
+        Parameters
+        ----------
+        data : array-like of shape (n, d)
+            The rows of `fit`.
+
+        Returns
+        -------
+        covariance : ndarray of shape (d, d)
+            The corrected raw covariance.
+        """
+        return self._correct(self._training_rows(data)[1])
+
+    def reweight_covariance(self, data: Any) -> tuple[Array, Array, Array]:
+        """Estimate location and covariance from the rows near the centre. `fit` calls it already.
+
+        Formula: mean and covariance of the rows whose distance ``dist_`` is below the 97.5%
+        quantile of χ²_d. Sets ``location_``, ``support_``, ``dist_`` and, with the correction for
+        α = 0.975, ``covariance_``. Cost: O(n d² + d³).
+
+        Parameters
+        ----------
+        data : array-like of shape (n, d)
+            The rows of `fit`.
+
+        Returns
+        -------
+        location : ndarray of shape (d,)
+            Mean of the rows near the centre.
+        covariance : ndarray of shape (d, d)
+            Their covariance, before the correction.
+        support : ndarray of shape (n,)
+            Whether each row is near the centre.
+        """
+        return self._reweight(*self._training_rows(data))
+
+    def _training_rows(self, data: Any) -> tuple[InMemory, int]:
+        """The rows of `fit`, and the rank of their covariance."""
+        source = cast(InMemory, self._open_again(data))
+        if source.n_rows != len(self.dist_):
+            raise DataError(
+                f"{type(self).__name__}: data has {source.n_rows} rows, but `fit` had "
+                f"{len(self.dist_)}. Pass the rows of `fit`."
+            )
+        whole = centred_moments(source, False)
+        return source, root_of(covariance_of(whole), type(self).__name__).rank
+
+    def _correct(self, rank: int) -> Array:
+        factor = consistency_factor(rank, float(self.support_.mean()))
+        self.dist_ = self.dist_ / factor
+        return self.raw_covariance_ * factor
+
+    def _reweight(self, source: InMemory, rank: int) -> tuple[Array, Array, Array]:
+        kept = self.dist_ < chdtri(rank, BEYOND)
         location, covariance, _ = self._estimates(source, kept)
-        covariance = covariance * consistency_factor(root.rank, 1.0 - BEYOND)
-        self._keep(location, covariance, n, source.dtype)
+        corrected = covariance * consistency_factor(rank, 1.0 - BEYOND)
+        self._keep(location, corrected, source.n_rows, source.dtype)
         self.support_ = kept
         self.dist_ = self._root.squared_distances(source, location, support=False)
+        return location, covariance, kept
 
     def _search(self, source: InMemory, root: CovarianceRoot, mean: Array) -> Array:
         """The h rows of smallest determinant, found in coordinates with covariance I."""

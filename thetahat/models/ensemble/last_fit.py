@@ -28,11 +28,12 @@ class LastFit:
     @classmethod
     def of(cls, model: Any) -> LastFit:
         """What the last fit of the model has; empty without ``warm_start`` or a fit. Cost: O(d)."""
-        found = cls._known(model)
+        found = cls.known(model)
         return found if continues(vars(model)) and found.n_features is not None else cls()
 
     @classmethod
-    def _known(cls, model: Any) -> LastFit:
+    def known(cls, model: Any) -> LastFit:
+        """Columns and classes of a fitted model. Cost: O(d)."""
         columns, classes = getattr(model, "_columns", None), getattr(model, "classes_", ())
         several = isinstance(classes, list)
         return cls(
@@ -50,7 +51,7 @@ class LastFit:
         """Raise an error if the model, with its data opened, has other columns or classes."""
         if self.n_features is None:
             return
-        now, who = self._known(model), type(model).__name__
+        now, who = self.known(model), type(model).__name__
         if now.n_features != self.n_features:
             raise _other(who, "columns", f"had {self.n_features}", f"X has {now.n_features}")
         for place, (name, given) in enumerate(zip(self.names, now.names, strict=False)):

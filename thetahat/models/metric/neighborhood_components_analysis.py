@@ -15,7 +15,7 @@ from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.classifier import LabelledEstimator
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.estimator.parameters import Range, at_least, boolean, continues, none, one_of, whole
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
@@ -136,7 +136,7 @@ class NeighborhoodComponentsAnalysis(LearnedMetric, LabelledEstimator):
         self
             The fitted estimator.
         """
-        before = getattr(self, "components_", None) if self.warm_start else None
+        before = getattr(self, "components_", None) if continues(self.__dict__) else None
         source = self._open_classes(X, y, least=1)
         assert isinstance(source, InMemory)
         assert source.y is not None

@@ -32,7 +32,9 @@ from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
+from thetahat.models.ensemble.combination.metadata_routing import routing_enabled, rows_of_params
 from thetahat.models.semi_supervised.partial_labels import PartlyLabelled
+from thetahat.models.semi_supervised.routed_arguments import RoutedArguments
 from thetahat.models.semi_supervised.self_training import Round, rounds
 
 
@@ -46,7 +48,9 @@ def _learner_has(method: str) -> Any:
 
 
 @with_parameters
-class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabelled):
+class SelfTrainingClassifier(
+    RoutedArguments, MetaEstimatorMixin, Watched, Classifier, PartlyLabelled
+):
     """Self-training: lets any classifier with probabilities learn from unlabelled rows too.
 
     The classifier is fitted to the labelled rows, its most confident predictions for unlabelled
@@ -148,7 +152,9 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
             check_rule(self, "estimator_" in vars(self), "estimator_ is missing")
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SelfTrainingClassifier:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any
+    ) -> SelfTrainingClassifier:
         """Fit the classifier to labelled and unlabelled rows. Cost: one fit per iteration.
 
         Parameters
@@ -160,6 +166,9 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
             objects.
         sample_weight : array-like of shape (n,), optional
             Row weights, passed to the base estimator.
+        **params : dict
+            Arguments for ``fit`` of the base estimator, with scikit-learn's metadata routing.
+            Arguments with one entry per row are passed for the rows that have labels.
 
         Returns
         -------
@@ -175,8 +184,10 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
         labels, known = self._partial_labels(source.y if y is None else y, source.n_rows)
         self._warn_of_few_unlabelled(int(np.count_nonzero(~known)))
 
+        arguments = self._arguments("fit", params, source.weight)
+
         def learn(rows: Array, given: Array) -> Any:
-            extra = {} if source.weight is None else {"sample_weight": source.weight[rows]}
+            extra = rows_of_params(arguments, rows, source.n_rows)
             return clone(learner).fit(source.X[rows], given, **extra)
 
         def probabilities(model: Any, rows: Array) -> Array:
@@ -261,13 +272,15 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
         validate_data(self, X if is_frame(X) else features, skip_check_array=True, reset=False)
         return features
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, **params: Any) -> Array:
         """Predict the class label of each row. Cost: one prediction of the base estimator.
 
         Parameters
         ----------
         X : array-like or sparse array of shape (n, d)
             Rows to predict, with the same columns as in `fit`.
+        **params : dict
+            Arguments for this method of the base estimator, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -275,16 +288,18 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
             The predicted class labels.
         """
         rows = self._rows(X)
-        return self.estimator_.predict(rows)
+        return self.estimator_.predict(rows, **self._arguments("predict", params))
 
     @available_if(_learner_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, **params: Any) -> Array:
         """Predict class probabilities. Cost: one prediction of the base estimator.
 
         Parameters
         ----------
         X : array-like or sparse array of shape (n, d)
             Rows to predict, with the same columns as in `fit`.
+        **params : dict
+            Arguments for this method of the base estimator, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -292,10 +307,10 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
             Probabilities in the order of ``classes_``.
         """
         rows = self._rows(X)
-        return self.estimator_.predict_proba(rows)
+        return self.estimator_.predict_proba(rows, **self._arguments("predict_proba", params))
 
     @available_if(_learner_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, **params: Any) -> Array:
         """Predict the logarithms of the class probabilities.
 
         Available if the base estimator has this method. Cost: one prediction of it.
@@ -304,6 +319,8 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
         ----------
         X : array-like or sparse array of shape (n, d)
             Rows to predict, with the same columns as in `fit`.
+        **params : dict
+            Arguments for this method of the base estimator, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -311,10 +328,12 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
             Log-probabilities in the order of ``classes_``.
         """
         rows = self._rows(X)
-        return self.estimator_.predict_log_proba(rows)
+        return self.estimator_.predict_log_proba(
+            rows, **self._arguments("predict_log_proba", params)
+        )
 
     @available_if(_learner_has("decision_function"))
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, **params: Any) -> Array:
         """Compute the decision scores of the base estimator.
 
         Available if the base estimator has this method. Cost: one prediction of it.
@@ -323,6 +342,8 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
         ----------
         X : array-like or sparse array of shape (n, d)
             Rows to predict, with the same columns as in `fit`.
+        **params : dict
+            Arguments for this method of the base estimator, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -330,7 +351,36 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
             The decision scores.
         """
         rows = self._rows(X)
-        return self.estimator_.decision_function(rows)
+        return self.estimator_.decision_function(
+            rows, **self._arguments("decision_function", params)
+        )
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
+        """Compute the accuracy, the share of rows whose class is predicted correctly.
+
+        With scikit-learn's metadata routing it is the score of the base estimator.
+
+        Parameters
+        ----------
+        X : array-like or sparse array of shape (n, d)
+            Rows to evaluate, with the same columns as in `fit`.
+        y : array-like of shape (n,)
+            True class labels, one per row.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        **params : dict
+            Arguments for ``score`` of the base estimator, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        accuracy : float
+            Share of correct labels, from 0 to 1.
+        """
+        arguments = self._arguments("score", params, sample_weight)
+        if not routing_enabled():
+            return super().score(X, y, sample_weight)
+        rows = self._rows(X)
+        return float(self.estimator_.score(rows, y, **arguments))
 
 
 def _attributes(made: Round) -> dict[str, Any]:

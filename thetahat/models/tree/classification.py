@@ -27,6 +27,8 @@ class ClassificationTree(SingleTree, TreeClassifierLearner, ClassificationParame
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[InMemory, tuple[int, ...]]:
         source = self._open_labels(X, y, sample_weight, class_weight=self.class_weight)
+        if self.n_outputs_ > 1:
+            self.n_classes_ = np.array(self.n_classes_)
         return source, tuple(np.atleast_1d(self.n_classes_).tolist())
 
     def _shares(self, X: Any) -> Array:

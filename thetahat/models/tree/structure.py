@@ -114,6 +114,10 @@ class Tree(CheckedValue):
             depth[self.left[node] : self.left[node] + 2] = depth[node] + 1
         return depth
 
+    def compute_node_depths(self) -> Array:
+        """Number of nodes from the root to each node, both counted, as in scikit-learn (int64)."""
+        return self.depth + 1
+
     @cached_property
     def parent(self) -> Array:
         """The parent of every node, −1 for the root (int64)."""

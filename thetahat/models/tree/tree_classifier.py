@@ -27,8 +27,8 @@ class TreeClassifierLearner(TreeLearner, Classifier):
     ----------
     classes_ : array of shape (n_classes,), or list of such arrays
         The class labels, in sorted order; a list of arrays for several outputs.
-    n_classes_ : int or list of int
-        Number of classes; a list of numbers for several outputs.
+    n_classes_ : int, or list or array of int
+        Number of classes; for several outputs an array in a tree, and a list in a forest.
     """
 
     _multi_output = True

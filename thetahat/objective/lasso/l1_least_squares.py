@@ -211,6 +211,6 @@ def _within_memory(source: Source) -> Source:
     require_memory(
         8 * 4 * (source.n_features + max(1, source.n_outputs)) ** 2,
         f"The Gram matrix of {source.n_features} columns",
-        "Use precompute=False on rows in memory.",
+        "Raise the limit with th.config(memory=...), or use fewer columns.",
     )
     return source

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries.means import means
 from thetahat.data.summaries.moments import require_squares
@@ -38,9 +39,8 @@ def task_problem(source: InMemory, *, intercept: bool) -> TaskLeastSquares:
     X: Any = source.sparse_X.tocsc() if source.is_sparse else source.X
 
     def columns(which: Array) -> Array:
-        taken = X[:, which]
-        taken = taken.toarray() if source.is_sparse else taken
-        packed = np.array(taken.T, dtype=np.float64, order="C")
+        taken = X[:, which].toarray().T if source.is_sparse else X.T[which]
+        packed = np.array(taken, dtype=np.float64, order="C")
         packed -= x_mean[which, None]
         packed *= root
         return packed
@@ -55,15 +55,19 @@ def task_problem(source: InMemory, *, intercept: bool) -> TaskLeastSquares:
 
         def work(block: Array) -> Array:
             part = X[:, block[0] : block[-1] + 1]
-            return part.T @ rooted - x_mean[block, None] * level
+            return (rooted.T @ part).T - x_mean[block, None] * level
 
         found = np.concatenate(list(ordered_map(work, blocks)))
         found[squares == 0] = 0.0
         return np.ascontiguousarray(found)
 
     def sums_of_squares(block: Array) -> Array:
-        with np.errstate(over="ignore"):
-            return np.sum(columns(block) ** 2, axis=1)
+        if source.is_sparse:
+            with np.errstate(over="ignore"):
+                return np.sum(columns(block) ** 2, axis=1)
+        found, part = np.empty(len(block)), X[:, block[0] : block[-1] + 1]
+        _native.column_squares(part, x_mean[block], source.row_weights, found, 0)
+        return found
 
     squares = np.concatenate(list(ordered_map(sums_of_squares, blocks)))
     targets = root[:, None] * (np.asarray(source.y, np.float64).reshape(-1, outputs) - y_mean)

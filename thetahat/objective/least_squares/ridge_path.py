@@ -65,7 +65,7 @@ class RidgePath:
             values=values,
             vectors=vectors,
             projected=projected,
-            total=np.diagonal(scatter)[d:],
+            total=np.maximum(np.diagonal(scatter)[d:], 0.0),
             x_mean=about.x_mean,
             y_mean=about.y_mean,
             weight=about.weight,
@@ -144,7 +144,9 @@ def _is_ill_conditioned(gram: Array, values: Array, penalty: float) -> bool:
     if values[-1] == 0 or values[0] + penalty >= SMALLEST_SHARE * (values[-1] + penalty):
         return False
     system = gram + np.diag(np.full(len(gram), penalty))
+    filled = np.diagonal(system) > 0
+    if np.diagonal(system).min() < 0 or not filled.any():
+        return True  # only rounding errors make a diagonal entry negative
+    system = system[np.ix_(filled, filled)]
     length = np.sqrt(np.diagonal(system))
-    filled = length > 0
-    system = (system / length / length[:, None])[np.ix_(filled, filled)]
-    return bool(np.linalg.eigvalsh(system)[0] < SMALLEST_SHARE)
+    return bool(np.linalg.eigvalsh(system / length / length[:, None])[0] < SMALLEST_SHARE)

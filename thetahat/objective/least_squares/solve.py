@@ -10,6 +10,11 @@ from thetahat.mathematics.optimizers.loop import Method
 from thetahat.objective.least_squares.augmented import PREFIX, augmented_least_squares
 from thetahat.objective.least_squares.by_products import BY_PRODUCTS
 from thetahat.objective.least_squares.direct import DIRECT, LeastSquares, direct_least_squares
+from thetahat.objective.least_squares.heaviest_row import (
+    about_heaviest_row,
+    outweighs,
+    warn_of_lost_rows,
+)
 from thetahat.objective.least_squares.iterative import ITERATIVE, iterative
 
 SOLVERS = (*DIRECT, *BY_PRODUCTS, *ITERATIVE)
@@ -48,10 +53,25 @@ def least_squares(
             intercept=intercept,
             watch=watch,
         )
+    if intercept and outweighs(source):
+        return about_heaviest_row(
+            source,
+            lambda rows, inner: least_squares(
+                rows,
+                solver=solver,
+                ridge=ridge,
+                positive=positive,
+                tolerance=tolerance,
+                max_steps=max_steps,
+                random_state=random_state,
+                watch=inner,
+            ),
+            watch=watch,
+        )
     by_descent = isinstance(solver, Method) or solver in ITERATIVE
     if not by_descent or positive or isinstance(source, OnDevice):
         solver = solver.name if isinstance(solver, Method) else solver
-        return direct_least_squares(
+        found = direct_least_squares(
             source,
             solver=solver,
             ridge=ridge,
@@ -61,6 +81,9 @@ def least_squares(
             max_steps=max_steps,
             watch=watch,
         )
+        if not intercept:
+            warn_of_lost_rows(source, found)
+        return found
     fit, solution = iterative(
         source,
         solver,

@@ -177,7 +177,7 @@ def boosting(model: Any, graph: Graph) -> Outputs:
             f"{who}: members that are not trees (estimator={model.estimator!r}) are not available "
             "as an ONNX graph. Use trees."
         )
-    if hasattr(getattr(model, "init_", None), "predict"):
+    if not getattr(model, "_starts_from_numbers", True):
         raise CapabilityError(
             f"{who}: a model as the initial prediction (init={model.init!r}) is not available as "
             "an ONNX graph. Use init=None."

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linear_sum_assignment
-from sklearn import decomposition
+from sklearn import config_context, decomposition
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
@@ -282,3 +282,15 @@ def test_bad_inputs_are_refused():
     for whiten in ("unit-variance", False):
         with pytest.raises(DataError, match="contains NaN: column 1"):
             th.FastICA(whiten=whiten).fit(X)
+
+
+def test_copy_is_accepted_and_routed():
+    X = sources(300) @ MIXING.T
+    model = th.FastICA(4, random_state=0).fit(X)
+    found = model.transform(X, copy=False)
+    np.testing.assert_array_equal(found, model.transform(X))
+    np.testing.assert_allclose(model.inverse_transform(found, copy=False), X, atol=1e-8)
+    names = model.set_output(transform="pandas").transform(X, copy=True).columns
+    assert list(names) == ["fastica0", "fastica1", "fastica2", "fastica3"]
+    with config_context(enable_metadata_routing=True):
+        model.set_transform_request(copy=True).set_inverse_transform_request(copy=True)

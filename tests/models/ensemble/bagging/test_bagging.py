@@ -5,6 +5,7 @@ import pytest
 from sklearn import ensemble as peers
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.inspection import partial_dependence
+from sklearn.metrics import r2_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -311,6 +312,18 @@ def test_rows_of_weight_zero_are_not_judged():
     wild = np.r_[np.full(20, 1e6), Y[20:]]
     model = bag(n_estimators=50, oob_score=True).fit(X, wild, sample_weight=weight)
     assert model.oob_error().error < 2.0
+
+
+@pytest.mark.parametrize("kind", [th.BaggingRegressor, th.BaggingClassifier])
+def test_the_out_of_bag_score_counts_all_rows_alike(kind):
+    weight = np.random.default_rng(0).uniform(0.1, 5.0, N)
+    y = Y if kind is th.BaggingRegressor else LABELS
+    model = kind(n_estimators=60, oob_score=True, random_state=0).fit(X, y, weight)
+    if kind is th.BaggingRegressor:
+        expected = r2_score(y, model.oob_prediction_)
+    else:
+        expected = np.mean(model.classes_[model.oob_decision_function_.argmax(axis=1)] == y)
+    np.testing.assert_allclose(model.oob_score_, expected)
 
 
 def test_few_members_leave_rows_unjudged():

@@ -186,3 +186,10 @@ def test_bad_weights_and_targets():
     with pytest.raises(th.errors.DataError, match="column 1") as failure:
         th.VotingRegressor(REGRESSORS).fit(np.where([0, 1, 0], np.nan, X), Y)
     assert "(while fitting 'plain')" in failure.value.__notes__
+
+
+@pytest.mark.parametrize("error", [NotImplementedError, ValueError, th.errors.DataError])
+def test_several_label_columns_are_refused_as_in_scikit_learn(error):
+    model = th.VotingClassifier([("a", th.LogisticRegression())])
+    with pytest.raises(error, match=r"only supports binary.*shape \(4, 2\)"):
+        model.fit(np.arange(4.0)[:, None], [[0, 1], [1, 0], [1, 1], [0, 0]])

@@ -42,7 +42,7 @@ def test_out_of_bag_losses_are_zero_for_iterations_without_them():
     random = np.random.default_rng(0)
     X, y = random.standard_normal((100, 3)), random.standard_normal(100)
     model = th.GradientBoostingRegressor(n_estimators=5, warm_start=True, random_state=0).fit(X, y)
-    assert not model.oob_scores_.size
+    assert not hasattr(model, "oob_scores_")
     model.set_params(n_estimators=8, subsample=0.5).fit(X, y)
     assert (model.oob_scores_[:5] == 0).all()
     assert (model.oob_scores_[5:] > 0).all()

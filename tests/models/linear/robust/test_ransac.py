@@ -155,3 +155,23 @@ def test_missing_values_are_left_to_the_model():
         fitted(X, y)
     with pytest.raises(ValueError, match=r"inf"):
         fitted(np.where(np.isnan(X), np.inf, X), y, tree, min_samples=60)
+
+
+@pytest.mark.parametrize("name", ["loss", "is_data_valid", "is_model_valid"])
+def test_a_class_is_no_function(name):
+    with pytest.raises(th.errors.ParameterError, match=f"{name}=.* a function, not a class"):
+        fitted(*drawn()[:2], **{name: int})
+
+
+@pytest.mark.parametrize("name", ["is_data_valid", "is_model_valid"])
+def test_functions_that_judge_return_true_or_false(name):
+    answer = np.array([True, False])
+    with pytest.raises(th.errors.ParameterError, match=f"{name} returned array.* True or False"):
+        fitted(*drawn()[:2], **{name: lambda *given: answer})
+
+
+@pytest.mark.parametrize("name", ["max_trials", "max_skips", "stop_score", "stop_n_inliers"])
+@pytest.mark.parametrize("value", [np.array([0.5, 0.7]), np.array([np.inf])])
+def test_arrays_are_no_limits(name, value):
+    with pytest.raises(th.errors.ParameterError, match=f"{name}=array"):
+        fitted(*drawn()[:2], **{name: value})

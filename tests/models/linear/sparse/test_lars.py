@@ -225,3 +225,15 @@ def test_verbose_prints_the_steps(capsys):
 def test_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_the_products_may_be_passed_by_position():
+    X, y = table()
+    np.testing.assert_array_equal(th.lars_path(X, y, X.T @ y)[2], th.lars_path(X, y)[2])
+
+
+@pytest.mark.parametrize("name", ["Lars", "LassoLars", "LassoLarsIC", "LarsCV", "LassoLarsCV"])
+def test_models_name_their_method(name):
+    ours, theirs = getattr(th, name)(), getattr(peer, name)()
+    assert ours.method == theirs.method
+    assert getattr(ours, "positive", False) == theirs.positive

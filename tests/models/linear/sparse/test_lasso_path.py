@@ -302,3 +302,13 @@ def test_folds_that_run_out_of_iterations_are_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         th.LassoCV().fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["MultiTaskElasticNet", "MultiTaskLasso"])
+def test_models_of_several_targets_have_a_path(name):
+    targets = np.column_stack([TALL_Y, -TALL_Y + TALL[:, 4]])
+    options = {"l1_ratio": 0.7, "alphas": [1.0, 0.1], "tol": 1e-10, "max_iter": 100_000}
+    ours = getattr(th, name).path(TALL, targets, **options)
+    peer = getattr(sklearn.linear_model, name).path(TALL, targets, **options)
+    np.testing.assert_allclose(ours[0], peer[0])
+    np.testing.assert_allclose(ours[1], peer[1], atol=1e-4)

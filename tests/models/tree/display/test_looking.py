@@ -377,3 +377,21 @@ def test_trees_of_every_learner_can_be_looked_at(name):
     figure, axes = plt.subplots()
     assert len(th.plot_tree(tree, ax=axes)) == regions.size
     plt.close(figure)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_trees_of_scikit_learn_are_shown_by_scikit_learn(kind):
+    """Also by the functions of `thetahat.sklearn` and of a patched scikit-learn."""
+    import thetahat.sklearn.tree as ours
+
+    model, text = grown(kind, max_depth=2)[0], peer.export_text
+    expected, boxes = text(model, decimals=3), len(peer.plot_tree(model))
+    th.patch_sklearn()
+    try:
+        assert peer.export_text is not text
+        for module in (peer, ours, th):
+            assert module.export_text(model, decimals=3) == expected
+            assert len(module.plot_tree(model)) == boxes
+    finally:
+        th.unpatch_sklearn()
+        plt.close("all")

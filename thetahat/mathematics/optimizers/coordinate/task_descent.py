@@ -22,6 +22,10 @@ from thetahat.mathematics.optimizers.coordinate.working_sets import EPSILON, INN
 from thetahat.mathematics.optimizers.loop import Method, Monitor, State
 from thetahat.mathematics.parts import require_whole
 
+SHARE_OF_GAP, LAST_SHARE = 0.05, 0.01
+"""The gap of a working set, as a share of the gap of all columns if others must join later, and as
+a share of the tolerance if the set contains all columns."""
+
 
 @dataclass(frozen=True)
 class TaskLeastSquares:
@@ -81,8 +85,8 @@ class TaskDescent(Method):
     """Coordinate descent over working sets, for least squares with several targets.
 
     Formula: B_j ← max(1 − W·l1/‖p‖, 0)·p/(‖x_j‖² + W·l2) with p = ‖x_j‖²B_j + x_jᵀR. F never
-    increases. Cost: O(n d k) per pass over all columns for k targets, and O(s²k) per sweep over s
-    columns.
+    increases; iterates are extrapolated where that decreases it. Cost: O(n d k) per pass over all
+    columns for k targets, and O(s²k) per sweep over s columns.
 
     Parameters
     ----------
@@ -132,18 +136,18 @@ class TaskDescent(Method):
         packed = tasks.columns(working)
         with one_blas_thread():
             gram = packed @ packed.T
-            start = packed @ tasks.targets
-            part = np.ascontiguousarray(beta[working])
-            slopes = start - gram @ part
+            start = np.ascontiguousarray((packed @ tasks.targets).T)
+            part = np.ascontiguousarray(beta[working].T)
+            slopes = start - part @ gram
         l1, l2 = (np.full(len(working), term * tasks.total) for term in (tasks.l1, tasks.l2))
         squared = float(np.sum(tasks.targets**2))
         used, _, stuck = _native.descend_tasks(
             gram, start, squared, l1, l2, part, slopes,
-            INNER_SHARE * tolerance * tasks.total, EPSILON * squared**0.5, sweeps,
+            _goal(state, working, tolerance) * tasks.total, EPSILON * squared**0.5, sweeps,
         )  # fmt: skip
-        beta[working] = part
+        beta[working] = part.T
         with one_blas_thread():
-            residual = tasks.targets - packed.T @ part
+            residual = tasks.targets - packed.T @ part.T
         return _state(tasks, beta, residual, used, stuck and used == 1)
 
     def _working_set(self, beta: Array, room: Array) -> Array:
@@ -153,6 +157,14 @@ class TaskDescent(Method):
         if len(idle) > extra:
             idle = idle[np.argpartition(room[idle], extra)[:extra]]
         return np.sort(np.concatenate([np.flatnonzero(support), idle]))
+
+
+def _goal(state: State, working: Array, tolerance: float) -> float:
+    """The gap at which a descent over these columns stops: a rough one while others must join."""
+    least_room = np.min(np.delete(state.memory["room"], working), initial=np.inf)
+    if least_room < 0:
+        return SHARE_OF_GAP * state.gap
+    return (LAST_SHARE if least_room == np.inf else INNER_SHARE) * tolerance
 
 
 def _residual(tasks: TaskLeastSquares, beta: Array) -> Array:
@@ -167,9 +179,8 @@ def _state(
     slopes, total = tasks.slopes(residual), tasks.total
     l1, l2 = (np.full(len(beta), term * total) for term in (tasks.l1, tasks.l2))
     squared = float(np.sum(residual**2))
-    gap, _ = _native.task_gap(
-        beta, slopes, l1, l2, squared, float(np.sum(residual * tasks.targets))
-    )
+    by_task = np.ascontiguousarray(beta.T), np.ascontiguousarray(slopes.T)
+    gap, _ = _native.task_gap(*by_task, l1, l2, squared, float(np.sum(residual * tasks.targets)))
     sizes = np.sqrt(np.sum(beta * beta, axis=1))
     value = squared / 2 + np.sum(l1 * sizes + l2 / 2 * sizes * sizes)
     steepness = np.sqrt(np.sum((slopes - l2[:, None] * beta) ** 2, axis=1))

@@ -178,6 +178,40 @@ class FastICA(Watched, Projection):
         self._warn(problem)
         return self
 
+    def transform(self, X: Any, copy: bool = True) -> Any:
+        """Compute the components of every row, s = W√n·K(x − μ). Cost: O(n d k).
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Rows to transform, with the same columns as in `fit`.
+        copy : bool, default=True
+            Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        array or Source of shape (n, k)
+            The components in the precision of X; a table if requested by ``set_output``.
+        """
+        return super().transform(X)
+
+    def inverse_transform(self, X: Any, copy: bool = True) -> Array:
+        """Compute the rows with the given components, x̂ = μ + As. Cost: O(n d k).
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, k)
+            Components, as returned by `transform`.
+        copy : bool, default=True
+            Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        array of shape (n, d)
+            Rows in the original columns.
+        """
+        return super().inverse_transform(X)
+
     def _run(self, source: Source, contrast: Contrast | GivenContrast, X: Any, y: Any) -> WhiteRows:
         """Whiten the rows, iterate, and set the fitted attributes."""
         white = self._white(source) if self.whiten else None

@@ -195,8 +195,8 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
     ) -> dict[str, Any]:
         shares, rows = answers.mean(type(self).__name__)
         found = shares[rows].argmax(axis=1)
-        share = weights_of(weight, rows)
-        errors = OutOfBagErrors((found != y[rows]).astype(np.float64), share, labels=True)
+        counted = (weights_of(weight, rows) > 0).astype(np.float64)
+        errors = OutOfBagErrors((found != y[rows]).astype(np.float64), counted, labels=True)
         return {
             "oob_decision_function_": shares,
             "oob_score_": 1.0 - errors.error(0.95).error,

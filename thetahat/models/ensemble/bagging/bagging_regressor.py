@@ -141,9 +141,9 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
     ) -> dict[str, Any]:
         predictions, rows = answers.mean(type(self).__name__)
         found, truth = predictions[rows], y[rows]
-        share = weights_of(weight, rows)
+        counted = (weights_of(weight, rows) > 0).astype(np.float64)
         return {
             "oob_prediction_": predictions,
-            "oob_score_": float(r2_score(truth, found, sample_weight=share)),
-            "_left_out": OutOfBagErrors(truth - found, share, labels=False),
+            "oob_score_": float(r2_score(truth, found, sample_weight=counted)),
+            "_left_out": OutOfBagErrors(truth - found, counted, labels=False),
         }

@@ -8,6 +8,7 @@ rows that a member did not draw (e⁻¹ ≈ 37 % of them) can be used to test it
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from typing import Any
 
@@ -41,6 +42,7 @@ from thetahat.models.ensemble.combination.metadata_routing import (
 from thetahat.models.ensemble.combination.rows_as_given import rows_as_given
 from thetahat.models.ensemble.last_fit import LastFit
 from thetahat.models.ensemble.members import MemberSequence
+from thetahat.models.ensemble.progress import print_end
 from thetahat.models.tree.growth.sorted_rows import SortedRows, packed_alike
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.single import SingleTree
@@ -135,8 +137,8 @@ class Bagging(BaggingParameters, MemberSequence, Ensemble):
         """Estimate the error from the out-of-bag rows, with a confidence interval.
 
         The error is the error rate of a classifier, with a Wilson interval, or the mean squared
-        error of a regressor, with an interval of Student's t distribution. Requires
-        ``oob_score=True``. Cost: O(n).
+        error of a regressor, with an interval of Student's t distribution. All rows of positive
+        weight count alike. Requires ``oob_score=True``. Cost: O(n).
 
         Parameters
         ----------
@@ -181,7 +183,7 @@ class Bagging(BaggingParameters, MemberSequence, Ensemble):
         members = found["estimators_"]
         shareable = draws.all_columns and not params
         rows_of_trees = SortedRows.of(self._prototype(), X, y) if shareable else None
-        answers = OutOfBagPredictions(n_rows)
+        answers, started = OutOfBagPredictions(n_rows), time.monotonic()
 
         def work(seed: int) -> tuple[int, Any, Array | None]:
             if rows_of_trees is None:
@@ -218,6 +220,7 @@ class Bagging(BaggingParameters, MemberSequence, Ensemble):
             found |= self._score_out_of_bag(y, answers, weight)
         self.__dict__.update(found)
         self._forget_all_but(found)
+        print_end(self, len(members), self.n_estimators, "members", started)
 
     def _forget_all_but(self, found: dict[str, Any]) -> None:
         """Delete what the last fit has set and this one has not."""

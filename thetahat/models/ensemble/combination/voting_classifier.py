@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.data.arrays import as_array
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import boolean, one_of
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import EnsembleClassifier, average
 from thetahat.models.ensemble.combination.voting import Voting
@@ -24,6 +25,10 @@ def _is_soft(model: Any) -> bool:
             'Use voting="soft".'
         )
     return True
+
+
+class SeveralLabelColumns(DataError, NotImplementedError):
+    """Raised for several label columns; scikit-learn raises a NotImplementedError."""
 
 
 @with_parameters
@@ -84,6 +89,16 @@ class VotingClassifier(Voting, EnsembleClassifier):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []  # hard voting returns codes
         return tags
+
+    def _targets(self, y: Any, n_rows: int, dtype: Any = None) -> Array:
+        shape = (y if hasattr(y, "shape") else as_array(y, "y", type(self).__name__)).shape
+        if len(shape) == 2 and shape[1] > 1:
+            raise SeveralLabelColumns(
+                "VotingClassifier only supports binary or multiclass classification: y should be a "
+                f"1d array, got an array of shape {shape} instead. Fit one VotingClassifier per "
+                "column, or use sklearn.multioutput.MultiOutputClassifier."
+            )
+        return super()._targets(y, n_rows, dtype)
 
     def predict(self, X: Any) -> Array:
         """Predict the class with the most votes, or with the largest mean probability.

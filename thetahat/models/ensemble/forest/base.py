@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -23,7 +23,7 @@ from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.ensemble.forest.growing import ForestPlan, RowDraws, grow_forest
-from thetahat.models.ensemble.forest.members import ForestMembers
+from thetahat.models.ensemble.forest.members import SHARED, ForestMembers, forest_of
 from thetahat.models.ensemble.forest.on_workers import WorkerColumns, columns_on_workers
 from thetahat.models.ensemble.forest.parameters import ForestParameters
 from thetahat.models.ensemble.last_fit import LastFit
@@ -107,7 +107,7 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
         plan = self._plan(source, n_classes)
         before = self._trees_so_far(plan)
         draw = generator(self.random_state)
-        seeds = draw.integers(2**63, size=self.n_estimators, dtype=np.uint64)[len(before) :]
+        seeds = draw.integers(2**32, size=self.n_estimators, dtype=np.uint64)[len(before) :]
 
         def attributes(forest: GrownForest) -> dict[str, Any]:
             return {"_forest": before.followed_by(forest), "_row_draws": plan.rows}
@@ -280,9 +280,18 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
 
     @property
     def estimators_(self) -> ForestMembers:
-        """The trees as estimators; each is created when it is accessed."""
+        """The trees as estimators; each is created when it is accessed.
+
+        Fitted trees with the same columns, outputs and classes can be assigned, for example those
+        of two forests: ``a.estimators_ += b.estimators_``.
+        """
         check_is_fitted(self)
         return ForestMembers(self._forest, self._member)
+
+    @estimators_.setter
+    def estimators_(self, members: Sequence[Any]) -> None:
+        check_is_fitted(self)
+        self._forest = forest_of(self, members)
 
     @property
     def estimator_(self) -> Any:
@@ -303,16 +312,8 @@ class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
         """One of the trees, as if it had been fitted alone to the rows it drew."""
         seed = int(self._forest.seeds[number])
         member = self._kind_of_tree(**{**self._parameters_of_trees(), "random_state": seed})
-        copied = (
-            "n_features_in_",
-            "feature_names_in_",
-            "n_outputs_",
-            "classes_",
-            "n_classes_",
-            "_columns",
-        )
         member.__dict__.update(
-            {name: self.__dict__[name] for name in copied if name in self.__dict__},
+            {name: self.__dict__[name] for name in SHARED if name in self.__dict__},
             _directions=NO_DIRECTIONS,
             max_features_=columns_to_draw(self.max_features, self.n_features_in_),
             tree_=self._forest.tree(number),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, one_of
+from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.arguments import returned_number
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.base import Forest
@@ -49,6 +50,12 @@ class ForestClassifier(Forest, TreeClassifierLearner, ClassificationParameters):
         **Forest._ranges,
         "criterion": one_of("gini", "entropy", "log_loss", "error"),
         "voting": one_of("soft", "hard"),
+        "class_weight": one_of("balanced", "balanced_subsample")
+        | none
+        | Range(
+            lambda value: isinstance(value, Mapping | list | tuple),
+            "a dictionary of labels to weights ≥ 0 (a list of them for several outputs)",
+        ),
     }
     _: KW_ONLY
     max_features: Any = "sqrt"

@@ -14,6 +14,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.parameters import check_ranges
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
@@ -38,6 +39,7 @@ from thetahat.models.ensemble.gradient_boosting.rounds import (
 )
 from thetahat.models.ensemble.gradient_boosting.tree_rounds import TreeRounds
 from thetahat.models.ensemble.last_fit import LastFit
+from thetahat.models.ensemble.progress import print_end
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.structure import Tree
@@ -88,6 +90,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
             self._start = start
         boosting, held = self._begin(rows, held, before)
         stopping = self._stopping(boosting, held)
+        started = time.monotonic()
         with self._watching(self._n_rounds - boosting.n_rounds, self._fitted_with, X, y) as watch:
             solution = self._run(boosting, held, stopping, watch, kept, ends)
         if kept is not None:
@@ -95,6 +98,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         trees = solution.theta
         self.__dict__.update(self._fitted_with(trees))
         self.solution_ = replace(solution, theta=np.array(self._rounds_of(trees)))
+        print_end(self, self.solution_.steps, self._n_rounds, "iterations", started)
         self._warn_if_out_of_time()
         return self
 
@@ -175,11 +179,9 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         return np.atleast_1d(np.asarray(found, dtype=np.float64))
 
     def _trees_to_continue(self) -> Sequence[Member]:
-        continued = self.warm_start and hasattr(self, "_trees")
-        self._seed = (
-            self._seed if continued else int(generator(self.random_state).integers(1 << 62))
-        )
-        if not continued:
+        check_ranges(self)
+        if not (self.warm_start and hasattr(self, "_trees")):
+            self._seed = int(generator(self.random_state).integers(1 << 62))
             self._scores = {}
             return ()
         if self._rounds_of(self._trees) > self._n_rounds:
@@ -298,13 +300,11 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         return len(trees) // self.n_trees_per_iteration_
 
     def _print_progress(self, boosting: Boosting, started: float) -> None:
-        if self.verbose and (
-            self.verbose > 1 or boosting.n_rounds % 10 == 0 or boosting.n_rounds == 1
-        ):
-            seconds = time.monotonic() - started
+        made = boosting.n_rounds
+        if self.verbose > 1 or (self.verbose and (made % 10 == 0 or made == 1)):
             print(
-                f"{type(self).__name__}: iteration {boosting.n_rounds} of {self._n_rounds}, "
-                f"mean loss {boosting.mean_loss():.6g}, {seconds:.2f} s"
+                f"[{type(self).__name__}] iteration {made} of {self._n_rounds}, mean loss "
+                f"{boosting.mean_loss():.6g}, {time.monotonic() - started:.1f} s"
             )
 
     def _warn_if_out_of_time(self) -> None:

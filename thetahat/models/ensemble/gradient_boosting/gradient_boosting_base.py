@@ -18,35 +18,18 @@ from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.links import Link, link
 from thetahat.models.ensemble.combination.rows_as_given import open_as_given, rows_as_given
-from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
+from thetahat.models.ensemble.gradient_boosting.fitted_attributes import FittedAttributes
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
 from thetahat.models.ensemble.gradient_boosting.learner_rounds import LearnerRounds
 from thetahat.models.ensemble.gradient_boosting.members import Member
 from thetahat.models.ensemble.gradient_boosting.parameters import GradientBoostingParameters
 from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, Learn, Plan, Rows
 from thetahat.models.ensemble.members import MemberSequence
-from thetahat.models.tree.growth.directions import Directions
-from thetahat.models.tree.regression import DecisionTreeRegressor
 from thetahat.models.tree.structure import Tree
 from thetahat.models.tree.weighted_trees import WeightedTrees
 
-NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 
-
-OF_TREES = (
-    "ccp_alpha",
-    "max_depth",
-    "max_features",
-    "max_leaf_nodes",
-    "min_impurity_decrease",
-    "min_samples_leaf",
-    "min_samples_split",
-    "min_weight_fraction_leaf",
-)
-"""Parameters that the trees of the ensemble share with it."""
-
-
-class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoosting):
+class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, FittedAttributes):
     """Boosting of regression trees, or of any regressor.
 
     Trees accept tables with categories and missing values; what another base estimator accepts
@@ -55,14 +38,14 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
     Attributes
     ----------
     estimators_ : array of shape (n_iterations, n_trees_per_iteration)
-        The fitted trees or base estimators, one row per iteration.
+        The fitted trees or base estimators, one row per iteration. The raw prediction is that of
+        ``init_`` plus the sum of their predictions times ``estimator_weights_``.
     estimator_weights_ : array of shape (n_iterations, n_trees_per_iteration)
-        Factor of each base estimator in the prediction (η·α). It is 1 for trees, whose leaf values
-        include it.
+        Factor of each base estimator in the raw prediction: η for trees, η·α for others.
     n_estimators_ : int
         Number of boosting iterations of the fitted model.
-    init_ : array or estimator
-        The initial raw predictions, or the fitted model that makes them.
+    init_ : estimator or "zero"
+        The fitted model that makes the initial predictions.
     train_score_ : array of shape (n_iterations,)
         Mean loss on the training rows after each iteration: for likelihoods the deviance, for the
         squared error the mean squared error.
@@ -70,8 +53,6 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
         Relative importance of each column: its share of the total gain of all splits. With a base
         estimator, the weighted mean of the importances that it provides.
     """
-
-    init_: Any
 
     _search_space: ClassVar[dict[str, tuple[Any, ...]]] = {
         "learning_rate": (0.02, 0.05, 0.1, 0.2),
@@ -176,83 +157,6 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
     def _n_rounds(self) -> int:
         return int(self.n_estimators)
 
-    @property
-    def n_estimators_(self) -> int:
-        """Number of boosting iterations of the fitted model."""
-        return self._rounds_of(self._trees)
-
-    @property
-    def estimators_(self) -> Array:
-        """The fitted base estimators, of shape (n_iterations, n_trees_per_iteration).
-
-        Trees are given as `DecisionTreeRegressor`; their values include the learning rate.
-        """
-        check_is_fitted(self, "_trees")
-        held = np.empty(len(self._trees), dtype=object)
-        for place, member in enumerate(self._trees):
-            if isinstance(member, Tree):
-                held[place] = _as_estimator(self, member)
-            else:
-                held[place] = member.learner
-        return held.reshape(-1, self.n_trees_per_iteration_)
-
-    @property
-    def estimator_weights_(self) -> Array:
-        """Factor of each base estimator in the prediction, in the shape of ``estimators_``.
-
-        The coefficient with the smallest loss times the learning rate; 1 for trees, whose leaf
-        values include it.
-        """
-        check_is_fitted(self, "_trees")
-        weights = [getattr(member, "coefficient", 1.0) for member in self._trees]
-        return np.array(weights).reshape(-1, self.n_trees_per_iteration_)
-
-    @property
-    def feature_importances_(self) -> Array:
-        """Relative importance of each column: its share of the total gain of all splits.
-
-        With another base estimator, the mean of the importances that the fitted estimators provide,
-        weighted by ``estimator_weights_``.
-        """
-        check_is_fitted(self)
-        if not self._trees or isinstance(self._trees[0], Tree):
-            return super().feature_importances_
-        found = [each.feature_importances_ for each in self.estimators_.ravel()]
-        sums = np.abs(self.estimator_weights_).ravel() @ np.array(found)
-        return sums / sums.sum() if sums.any() else sums
-
-    @property
-    def train_score_(self) -> Array:
-        """Loss on the training rows after each iteration (for likelihoods, the deviance)."""
-        return np.asarray(self._scores.get("fitted", []))
-
-    @property
-    def oob_improvement_(self) -> Array:
-        """Decrease of the loss on the out-of-bag rows in each iteration, with ``subsample`` < 1."""
-        kept = self._out_of_bag_losses()
-        return kept[:, 0] - kept[:, 1]
-
-    @property
-    def oob_scores_(self) -> Array:
-        """Loss on the out-of-bag rows after each iteration, with ``subsample`` < 1."""
-        return self._out_of_bag_losses()[:, 1]
-
-    def _out_of_bag_losses(self) -> Array:
-        """Losses before and after each iteration; zeros for those of a warm start without them."""
-        kept = np.reshape(self._scores.get("out of bag", []), (-1, 2))
-        missing = self.n_estimators_ - len(kept) if len(kept) else 0
-        return np.pad(kept, ((0, max(0, missing)), (0, 0)))
-
-    @property
-    def oob_score_(self) -> float:
-        """Last entry of ``oob_scores_``."""
-        scores = self.oob_scores_
-        if not scores.size:
-            raise AttributeError(
-                f"{type(self).__name__} has oob_score_ after a fit with subsample < 1 only."
-            )
-        return float(scores[-1])
-
     def apply(self, X: Any) -> Array:
         """Return the leaf that each row reaches in each tree.
 
@@ -337,7 +241,14 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
                 "support sample weights, and sample_weight or class_weight was given. Leave the "
                 "weights out, or use an estimator whose fit accepts sample_weight."
             )
-        self.init_ = clone(self.init).fit(rows.X, labels, **extra)
+        first = clone(self.init).fit(rows.X, labels, **extra)
+        if self._labelled_y and not hasattr(first, "predict_proba"):
+            raise ParameterError(
+                f"{type(self).__name__}: init={self.init!r} must have predict_proba, because "
+                "boosting starts from its class probabilities. Use a classifier with "
+                "probabilities, such as LogisticRegression, or init=None."
+            )
+        self.init_ = first
         return np.zeros(self.n_trees_per_iteration_)
 
     @property
@@ -348,7 +259,7 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
         return self._started(rows.X)
 
     def _weighted_trees(self) -> WeightedTrees:
-        if not isinstance(self.init_, np.ndarray):
+        if not self._starts_from_numbers:
             raise CapabilityError(
                 f"{type(self).__name__}: contributions of columns are only available for trees "
                 "that start from a constant. Leave out init."
@@ -357,7 +268,7 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
 
     def _started(self, rows: Array) -> Array:
         raw = super()._started(rows)
-        return raw if isinstance(self.init_, np.ndarray) else raw + self._by_init(rows)
+        return raw if self._starts_from_numbers else raw + self._by_init(rows)
 
     def _by_init(self, rows: Array) -> Array:
         """Raw predictions of the initial model, of shape (n, n_columns)."""
@@ -385,14 +296,3 @@ def _columns_to_look_at(max_features: Any, d: int) -> int:
     if isinstance(max_features, Integral):
         return min(int(max_features), d)
     return max(1, int(max_features * d))
-
-
-def _as_estimator(boosted: BaseBoosting, tree: Any) -> DecisionTreeRegressor:
-    """A tree of the ensemble as a `DecisionTreeRegressor`."""
-    alone = DecisionTreeRegressor(
-        **{name: value for name, value in boosted.get_params(False).items() if name in OF_TREES}
-    )
-    alone.tree_, alone._columns = tree, boosted._columns
-    alone.n_features_in_, alone.n_outputs_ = boosted.n_features_in_, 1
-    alone.max_features_, alone._directions = tree.n_features, NO_DIRECTIONS
-    return alone

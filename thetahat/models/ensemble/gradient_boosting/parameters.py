@@ -47,8 +47,8 @@ class BoostingParameters:
         If True, the next call to `fit` keeps the trees of the last fit and adds more of them. If
         False, every fit starts from the beginning.
     verbose : int, default=0
-        Prints the mean loss and the elapsed time: 0 prints nothing, 1 prints every tenth iteration,
-        and larger values print every iteration.
+        Prints the mean loss and the elapsed time: 0 prints nothing, 1 prints every tenth iteration
+        and how the fit ended, and larger values print every iteration.
     leaf_update : {"auto", "newton", "line_search"}, default="auto"
         How the values of the leaves are computed. "newton" takes one Newton step, "line_search"
         minimises the loss in each leaf. "auto" takes Newton steps for losses with positive and

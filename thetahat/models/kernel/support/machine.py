@@ -44,6 +44,10 @@ FEW_ENTRIES = 1 << 20
 """So few entries of sparse rows are stored with their zeros."""
 FREE_OF_ROUNDING = 3e-8
 """Rounding error of a cached entry in single precision, relative to the largest coefficients."""
+LOST_SHARE = 1e-3
+"""A larger violation, as a share of the spread of the target, is worth a warning."""
+LARGEST_COST = 1e100
+"""Bound of the coefficients in place of a larger or infinite one; its square is finite."""
 
 
 @dataclass(frozen=True)
@@ -252,6 +256,17 @@ class SupportVectors(OfKernel):
             watch=Watch(),
         )
 
+    def _warn_if_lost(self, found: DualSolution, spread: float) -> None:
+        """Warn if rounding errors have ended the search far from the optimum."""
+        least = max(self.tol, LOST_SHARE * spread)
+        if found.outcome is Outcome.STALLED and found.violation > least:
+            warn(
+                f"{type(self).__name__}: the coefficients reach {np.abs(found.beta).max():.2g}, so "
+                f"that rounding errors end the search with a violation of {found.violation:.2g}. "
+                "Use a smaller C, or scale the columns.",
+                ConvergenceWarning,
+            )
+
     def _solution(self, found: DualSolution, which: Array, n_rows: int, beta: Array) -> Solution:
         whole = np.zeros(n_rows)
         whole[which] = beta
@@ -326,6 +341,12 @@ class SupportVectors(OfKernel):
                 f"{solution.gap:.2g}). Raise {limit} or tol, or scale the columns.",
                 ConvergenceWarning,
             )
+
+
+def costs(C: float, weight: Array) -> Array:
+    """The bounds of the coefficients: C times the weights of the rows."""
+    with np.errstate(over="ignore"):
+        return np.minimum(C * weight, LARGEST_COST)
 
 
 def _dense_if_small(X: Matrix) -> Matrix:

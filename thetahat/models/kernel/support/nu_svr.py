@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import infinity, more_than, positive_fraction
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
+from thetahat.models.kernel.support.machine import TrainingRows, costs
 from thetahat.models.kernel.support.regressor import SupportVectorRegressor
 from thetahat.models.kernel.support.start import filled
 from thetahat.objective.kernel.support_dual import BoxDual
@@ -70,8 +72,18 @@ class NuSVR(SupportVectorRegressor):
 
     def _fit_tube(self, rows: InMemory, used: Array, weight: Array, targets: Array) -> None:
         n = len(used)
-        cost, zero = self.C * weight, np.zeros(n)
-        start = filled(cost, self.nu * float(cost.sum()) / 2)
+        cost, zero = costs(self.C, weight), np.zeros(n)
+        training, budget = self._training_rows(rows), self.nu * float(cost.sum())
+        steps = 0
+        if self._is_lost(training, used, budget):
+            # The best β of ε = 0 is the best of all if the sum of its sizes is within the budget.
+            found = self._solve(training, used, BoxDual(-targets, -cost, cost))
+            steps = found.steps
+            if float(np.abs(found.beta).sum()) <= budget:
+                self.epsilon_ = 0.0
+                self._keep_function(rows, used, found.beta, found.offsets[0], found)
+                return
+        start = filled(cost, budget / 2)
         # Each row has a variable for either side of the tube; their sums are fixed.
         dual = BoxDual(
             linear=-np.concatenate([targets, targets]),
@@ -80,8 +92,15 @@ class NuSVR(SupportVectorRegressor):
             split=n,
             start=np.concatenate([start, -start]),
         )
-        found = self._solve(self._training_rows(rows), np.concatenate([used, used]), dual)
+        both = np.concatenate([used, used])
+        found = self._solve(training, both, dual, steps_before=steps)
+        found = replace(found, steps=steps + found.steps)
         above, below = found.offsets
         self.epsilon_ = max(0.0, (above - below) / 2)
         beta = found.beta[:n] + found.beta[n:]
         self._keep_function(rows, used, beta, (above + below) / 2, found)
+
+    def _is_lost(self, training: TrainingRows, used: Array, budget: float) -> bool:
+        """Whether β is lost in the rounding errors of the variables, whose sum is fixed."""
+        largest = float(np.abs(training.kernel.diagonal(training.X)[used]).max(initial=0.0))
+        return EPSILON * budget * largest > 0.1 * self.tol

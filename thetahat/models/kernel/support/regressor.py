@@ -73,6 +73,12 @@ class SupportVectorRegressor(ScoredRegressor, OneFunction):
         self._fit_tube(rows, used, weight, np.asarray(rows.y)[used].astype(np.float64))
         return self
 
+    def _keep_function(
+        self, rows: InMemory, used: Array, beta: Array, offset: float, found: DualSolution
+    ) -> None:
+        super()._keep_function(rows, used, beta, offset, found)
+        self._warn_if_lost(found, float(np.ptp(np.asarray(rows.y)[used])))
+
     @abstractmethod
     def _fit_tube(self, rows: InMemory, used: Array, weight: Array, targets: Array) -> None:
         """Minimise the dual of the rows in use, and store the function."""

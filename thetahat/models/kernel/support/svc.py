@@ -11,7 +11,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import infinity, more_than
 from thetahat.foundation.types import Array
 from thetahat.models.kernel.support.classifier import SupportVectorClassifier
-from thetahat.models.kernel.support.machine import TrainingRows
+from thetahat.models.kernel.support.machine import TrainingRows, costs
 from thetahat.objective.kernel.support_dual import BoxDual, DualSolution
 
 
@@ -76,7 +76,7 @@ class SVC(SupportVectorClassifier):
         weight: Array,
         labels: tuple[Any, Any],
     ) -> tuple[Array, float, DualSolution]:
-        cost = self.C * weight
+        cost = costs(self.C, weight)
         zero = np.zeros(len(signs))
         dual = BoxDual(
             linear=-signs,
@@ -84,4 +84,5 @@ class SVC(SupportVectorClassifier):
             upper=np.where(signs > 0, cost, zero),
         )
         found = self._solve(training, which, dual)
+        self._warn_if_lost(found, spread=2.0)
         return found.beta, found.offsets[0], found

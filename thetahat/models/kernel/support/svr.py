@@ -9,6 +9,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import at_least, infinity, more_than
 from thetahat.foundation.types import Array
+from thetahat.models.kernel.support.machine import costs
 from thetahat.models.kernel.support.regressor import SupportVectorRegressor
 from thetahat.objective.kernel.support_dual import BoxDual
 
@@ -67,7 +68,7 @@ class SVR(SupportVectorRegressor):
     }
 
     def _fit_tube(self, rows: InMemory, used: Array, weight: Array, targets: Array) -> None:
-        cost = self.C * weight
+        cost = costs(self.C, weight)
         dual = BoxDual(-targets, -cost, cost, kink=float(self.epsilon))
         which = used if len(used) < rows.n_rows else None
         found = self._solve(self._training_rows(rows), which, dual)

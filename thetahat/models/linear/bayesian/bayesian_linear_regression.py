@@ -17,7 +17,8 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, boolean, from_to, none
 from thetahat.foundation.arguments import numbers
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import DataError, IllConditionedWarning, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior, spread_of
 from thetahat.mathematics.distributions.gaussian.prior import GaussianPrior
@@ -343,9 +344,15 @@ def _conjugate(
 ) -> Conjugate:
     """The sums, centred for a flat intercept, otherwise with a column of ones or no intercept."""
     d, weight = about.n_features, about.weight
+    if np.diagonal(about.scatter).min() < 0:
+        warn(
+            "BayesianLinearRegression: a sum of squares is negative, so that rows of small weight "
+            "are lost in rounding errors. Use weights whose ratio is at most 1e15.",
+            IllConditionedWarning,
+        )
     centred = about if flat_level else about.about_zero()
     scatter = centred.in_data_units()
-    spread = float(np.sqrt(about.scatter[d, d] / weight) * about.unit[d])
+    spread = float(np.sqrt(max(0.0, about.scatter[d, d] / weight)) * about.unit[d])
     size = float(np.abs(about.y_mean[0])) + spread
     gram, product, total = scatter[:d, :d], scatter[:d, d], float(scatter[d, d])
     if intercept and not flat_level:

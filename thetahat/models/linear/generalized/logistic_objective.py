@@ -66,7 +66,8 @@ def strength_and_share(penalty: Any, C: float, l1_ratio: float | None) -> tuple[
 
 def loss_of(classes: Array, reference: Any = None) -> Loss:
     """The loss for these classes, symmetric or with a reference class."""
-    if reference is not None and reference not in classes.tolist():
+    unknown = np.ndim(reference) > 0 or reference not in classes.tolist()
+    if reference is not None and unknown:
         raise ParameterError(
             f"LogisticRegression: reference={reference!r} is not one of the classes of y: "
             f"{', '.join(map(repr, classes.tolist()[:10]))}. Give one of them, or None."

@@ -18,6 +18,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import RoutesToFolds, splits_of
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
 from thetahat.estimator.watching import with_callbacks
+from thetahat.foundation.arguments import returned_number
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.config import config, settings
 from thetahat.foundation.threads import ordered_map
@@ -206,7 +207,8 @@ class LogisticRegressionCV(RoutesToFolds, LogisticClassifier, LogisticSearch):
             return super().score(X, y, sample_weight)
         check_is_fitted(self)
         options = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(class_scorer(self, self.scoring, self.classes_)(self, X, y, **options))
+        found = class_scorer(self, self.scoring, self.classes_)(self, X, y, **options)
+        return returned_number(found, "LogisticRegressionCV: the scorer")
 
     @property
     def _by_accuracy(self) -> bool:
@@ -253,7 +255,10 @@ class LogisticRegressionCV(RoutesToFolds, LogisticClassifier, LogisticSearch):
                 truth = labels[test]
                 held_rows = held.X if isinstance(held, InMemory) else held
                 scores = [
-                    scorer(model, held_rows, truth, **options)
+                    returned_number(
+                        scorer(model, held_rows, truth, **options),
+                        "LogisticRegressionCV: the scorer",
+                    )
                     for model in fitted_models(path, self.classes_)
                 ]
             return replace(path, scores=np.array(scores, dtype=float))

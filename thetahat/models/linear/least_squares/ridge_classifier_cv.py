@@ -16,6 +16,7 @@ from thetahat.data.views import sign_targets
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import splits_of
 from thetahat.estimator.linear_classifier import LinearClassifier
+from thetahat.foundation.arguments import returned_number
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.ridge_classifier import RidgeClassifier, scores_of
@@ -105,6 +106,10 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
                 "squared errors."
             )
         scorer = check_scoring(RidgeClassifier(), scoring=self.scoring)
+
+        def score(*given: Any, **weight: Any) -> float:
+            return returned_number(scorer(*given, **weight), "RidgeClassifierCV: the scorer")
+
         labels = self.classes_[np.asarray(codes.y).astype(np.intp)]
         if self.cv is None:
             left_out = self._left_out(signs, alphas)
@@ -112,7 +117,7 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
                 self.cv_results_ = left_out
             weight = _weight_of(signs, slice(None))
             models = (_GivenScores(self.classes_, left_out[:, :, a]) for a in range(alphas.size))
-            return np.array([scorer(model, None, labels, **weight) for model in models])
+            return np.array([score(model, None, labels, **weight) for model in models])
         if self.store_cv_results:
             raise ParameterError(
                 "RidgeClassifierCV: store_cv_results=True is only possible with leave-one-out "
@@ -124,7 +129,7 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
         return np.mean(
             [
                 [
-                    scorer(model, signs.X[test], labels[test], **_weight_of(signs, test))
+                    score(model, signs.X[test], labels[test], **_weight_of(signs, test))
                     for model in models
                 ]
                 for models, test in self._of_folds(folds, signs, alphas)

@@ -224,7 +224,8 @@ class RidgeCV(RidgeSearch, LinearRegressor):
             held = whole.take(test)
             options = {} if held.weight is None else {"sample_weight": held.weight}
             models = self._models(path, whole)
-            scores.append([scorer(model, held.X, held.y, **options) for model in models])
+            found = [scorer(model, held.X, held.y, **options) for model in models]
+            scores.append([returned_number(value, "RidgeCV: the scorer") for value in found])
         return np.mean(scores, axis=0)
 
     def _models(self, path: RidgePath, source: Source) -> Iterator[Ridge]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.foundation.arguments import shown
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
@@ -75,6 +78,21 @@ class Consensus:
             self.max_trials, trials_needed(count, self.n_rows, self.size, self.probability)
         )
         self.stopped = count >= self.stop_n_inliers or found >= self.stop_score
+
+
+def is_valid(model: Any, name: str, *given: Any) -> bool:
+    """What the function of this name in the model returns, or True if there is none."""
+    function = getattr(model, name)
+    if function is None:
+        return True
+    found = function(*given)
+    try:
+        return bool(found)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{type(model).__name__}: the function {name} returned {shown(found)}, but must return "
+            "True or False."
+        ) from None
 
 
 def trials_needed(n_inliers: int, n_rows: int, size: int, probability: float) -> float:

@@ -22,6 +22,7 @@ from thetahat.estimator.parameters import (
     Range,
     at_least,
     fraction,
+    infinity,
     none,
     one_of,
     positive_fraction,
@@ -39,11 +40,10 @@ from thetahat.models.ensemble.combination.metadata_routing import (
     rows_of_params,
 )
 from thetahat.models.linear.least_squares.linear_regression import LinearRegression
-from thetahat.models.linear.robust.consensus import Consensus, try_planes
+from thetahat.models.linear.robust.consensus import Consensus, is_valid, try_planes
 from thetahat.objective.robust.row_subsets import random_subsets
 
-_infinite = Range(lambda value: value == math.inf, "infinity")
-_function = Range(callable, "a function")
+_function = Range(lambda f: callable(f) and not isinstance(f, type), "a function, not a class")
 
 
 @with_parameters
@@ -143,10 +143,10 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
         "residual_threshold": at_least(0) | none,
         "is_data_valid": _function | none,
         "is_model_valid": _function | none,
-        "max_trials": whole(0) | _infinite,
-        "max_skips": whole(0) | _infinite,
-        "stop_n_inliers": whole(0) | _infinite,
-        "stop_score": real | _infinite,
+        "max_trials": whole(0) | infinity,
+        "max_skips": whole(0) | infinity,
+        "stop_n_inliers": whole(0) | infinity,
+        "stop_score": real | infinity,
         "stop_probability": fraction,
         "loss": one_of("absolute_error", "squared_error") | _function,
     }
@@ -315,11 +315,11 @@ class RANSACRegressor(RegressorMixin, MetaEstimatorMixin, Estimator):
         while not search.is_over and search.begin():
             (rows,) = random_subsets(n, search.size, 1, random)
             X_part, y_part = X[rows], y[rows]
-            if self.is_data_valid is not None and not self.is_data_valid(X_part, y_part):
+            if not is_valid(self, "is_data_valid", X_part, y_part):
                 search.skips["invalid_data"] += 1
                 continue
             learner.fit(X_part, y_part, **rows_of_params(given["fit"], rows, n))
-            if self.is_model_valid is not None and not self.is_model_valid(learner, X_part, y_part):
+            if not is_valid(self, "is_model_valid", learner, X_part, y_part):
                 search.skips["invalid_model"] += 1
                 continue
             search.judge(self._losses(y, learner.predict(X)), score)

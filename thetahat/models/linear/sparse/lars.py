@@ -46,6 +46,8 @@ class Lars(LeastAngleRegressor):
     _: KW_ONLY
     n_nonzero_coefs: int = 500
 
+    method = "lar"
+    positive = False
     _why_no_errors = "they would be too small, because the same rows selected the columns"
     _ranges = LEAST_ANGLE_RANGES | {"n_nonzero_coefs": whole(1)}
 

@@ -42,8 +42,8 @@ METHODS = ("lar", "lasso")
 def lars_path(
     X: Any,
     y: Any,
-    *,
     Xy: Any = None,
+    *,
     Gram: Any = None,
     max_iter: float = 500,
     alpha_min: float = 0.0,

@@ -47,6 +47,7 @@ class LassoLars(LeastAngleRegressor):
     max_iter: int = 500
     positive: bool = False
 
+    method = "lasso"
     _ranges = LEAST_ANGLE_RANGES | {
         "alpha": at_least(0),
         "max_iter": whole(1),

@@ -71,6 +71,7 @@ class LassoLarsIC(PathRegressor):
     positive: bool = False
     noise_variance: float | None = None
 
+    method = "lasso"
     _why_no_errors = "they would be too small, because the same rows selected the columns"
     _ranges = PATH_RANGES | {
         "criterion": one_of("aic", "bic"),

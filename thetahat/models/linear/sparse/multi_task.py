@@ -26,6 +26,7 @@ from thetahat.models.linear.sparse.l1_regressor import (
     PenaltyParameters,
     SparseCoefficients,
 )
+from thetahat.models.linear.sparse.lasso_path import enet_path
 from thetahat.objective.conditioning import watch_through
 from thetahat.objective.lasso.task_path import solve_tasks, task_problem
 from thetahat.objective.least_squares.solve import least_squares
@@ -57,6 +58,7 @@ class TaskRegressor(DescentParameters, SparseCoefficients, PenaltyParameters):
     """
 
     _ranges = DESCENT_RANGES | PENALTY_RANGES
+    path = staticmethod(enet_path)
     _streams = False
     _instead_of_blocks = "use Ridge, which reads blocks and takes several targets"
 
