@@ -69,7 +69,7 @@ def test_estimators_use_it_for_sparse_rows():
     random = np.random.default_rng(0)
     X = scipy.sparse.random_array((300, 900), density=0.02, rng=random).tocsr()
     y = X @ random.standard_normal(900) > 0
-    for model in (th.LogisticRegression(), th.LinearSVC()):
+    for model in (th.LogisticRegression(), th.LinearSVC(dual=False)):
         assert model.fit(X, y).solution_.solver == "newton_cg"
     assert th.LinearSVC(dual=True).fit(X, y).solution_.solver == "dual_coordinate_descent"
 

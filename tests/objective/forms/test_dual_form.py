@@ -42,3 +42,16 @@ def test_both_dual_methods_reach_the_same_optimum(loss, intercept):
     other = minimise(risk, th.optimizers.DualCoordinateDescent(), tolerance=1e-9)
     assert other.value - exact.value <= other.gap + 1e-10
     np.testing.assert_allclose(other.theta, exact.theta, atol=1e-3)
+
+
+def test_dense_rows_that_are_mostly_zeros_are_visited_as_sparse_rows():
+    X = sp.random_array((50, 40), density=0.05, rng=np.random.default_rng(1), format="csr")
+    y = np.where(np.arange(50) % 2, 1.0, -1.0)
+    predictor, penalty = LinearPredictor(40, 0, fit_intercept=False), th.penalties.L2(0.1)
+    found = []
+    for rows in (X, X.toarray()):
+        source = as_source(rows, y, accept_sparse=True)
+        risk = EmpiricalRisk(predictor, th.losses.Hinge(), penalty, source)
+        assert len(risk.dual_rows().rows) == 4
+        found.append(minimise(risk, th.optimizers.DualCoordinateDescent(), tolerance=1e-9).theta)
+    np.testing.assert_allclose(*found, atol=1e-12)

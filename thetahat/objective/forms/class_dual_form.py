@@ -16,7 +16,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.predictor import LinearPredictor
-from thetahat.objective.row_losses import kernel_rows
+from thetahat.objective.row_losses import compact_rows
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ClassDualRows:
         )
         weight = np.asarray(source.row_weights, float)
         return cls(
-            rows=kernel_rows(source.X),
+            rows=compact_rows(source.X),
             y=y,
             cost=np.ascontiguousarray(weight / weight.sum() / strength),
             strength=strength,

@@ -25,7 +25,7 @@ from thetahat.mathematics.optimizers.dual.augmented_lagrangian import Touch
 from thetahat.mathematics.optimizers.smooth.newton import SINGULAR, NewtonRun
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.predictor import LinearPredictor, in_double
-from thetahat.objective.row_losses import FEW, in_rows, kernel_rows
+from thetahat.objective.row_losses import FEW, compact_rows, in_rows
 from thetahat.objective.sums import Sums
 
 
@@ -199,7 +199,7 @@ class DualRows:
         else:
             constant = 0.0
         return cls(
-            rows=kernel_rows(source.X),
+            rows=compact_rows(source.X),
             y=y,
             share=share,
             box=box._replace(

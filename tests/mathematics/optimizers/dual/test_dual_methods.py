@@ -172,6 +172,20 @@ def test_rows_without_a_pull_do_not_stop_the_classes_from_settling():
 @pytest.mark.parametrize(
     ("method", "risk"),
     [
+        (opt.DualCoordinateDescent, risk_of(losses.SquaredHinge(), n=20, d=30, alpha=1e-5)),
+        (opt.ClassDualDescent, crammer_singer(alpha=0.01)),
+    ],
+)
+def test_the_gap_is_a_share_of_the_objective_where_that_is_asked_for(method, risk):
+    loose = th.minimise(risk, method(), tolerance=0.1, max_steps=1000)
+    assert loose.gap > 1e-4 * loose.value
+    found = th.minimise(risk, method(share=1e-4), tolerance=0.1, max_steps=1000)
+    assert found.gap <= 1e-4 * found.value
+
+
+@pytest.mark.parametrize(
+    ("method", "risk"),
+    [
         (opt.AugmentedLagrangian(), risk_of(losses.Hinge())),
         (opt.DualCoordinateDescent(sweeps=1), risk_of(losses.Hinge())),
         (opt.ClassDualDescent(sweeps=1), crammer_singer()),

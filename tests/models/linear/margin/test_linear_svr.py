@@ -190,3 +190,18 @@ def test_no_shrinking_at_all(loss):
     assert free.solution_.outcome.success
     nearly = th.LinearSVR(C=1e7, loss=loss, epsilon=0.1).fit(rows, y)
     np.testing.assert_allclose(free.coef_, nearly.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_the_squared_loss_of_fewer_rows_than_columns_is_solved_in_the_dual(C, form):
+    """Newton's method would take up to a hundred times as long."""
+    random = np.random.default_rng(7)
+    rows = random.standard_normal((60, 150))
+    y = rows[:, 0] + random.standard_normal(60)
+    options = {"C": C, "loss": "squared_epsilon_insensitive", "epsilon": 0.1}
+    model = th.LinearSVR(**options).fit(form(rows), y)
+    assert model.solution_.solver == "dual_coordinate_descent"
+    primal = th.LinearSVR(**options, dual=False, tol=1e-9).fit(rows, y)
+    np.testing.assert_allclose(model.solution_.value, primal.solution_.value, rtol=1e-5)
+    np.testing.assert_allclose(model.coef_, primal.coef_, atol=1e-3 * np.abs(primal.coef_).max())

@@ -13,9 +13,9 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import sweeps_in_step
+from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import settled, sweeps_in_step
 from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.parts import whole
+from thetahat.mathematics.parts import number, whole
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,10 @@ class ClassDualDescent(Method):
         least 1.
     seed : int, default=0
         Seed of the random order of the rows. Must be non-negative.
+    share : float, default=1.0
+        Largest duality gap at the end as a share of the objective there, besides the tolerance.
+        Smaller values matter where the objective falls to a tiny share of its value at the start.
+        Must be above 0 and at most 1.
 
     Examples
     --------
@@ -48,6 +52,7 @@ class ClassDualDescent(Method):
 
     sweeps: int = whole(10, at_least=1)
     seed: int = whole(0, at_least=0)
+    share: float = number(1.0, above=0, at_most=1)
 
     name = "class_dual_descent"
     needs = ("class_dual_rows", "value")
@@ -66,7 +71,8 @@ class ClassDualDescent(Method):
             *dual.rows, dual.y, dual.cost, dual.constant, multipliers, weights,
             self.seed + step, sweeps_in_step(self.sweeps, step), 0.0,
         )  # fmt: skip
-        return _state(problem, dual, multipliers, weights, step, violation == 0.0)
+        reached = _state(problem, dual, multipliers, weights, step, violation == 0.0)
+        return settled(reached, state, self.share)
 
 
 def _state(
@@ -75,10 +81,10 @@ def _state(
     multipliers: Array,
     weights: Array,
     step: int = 0,
-    settled: bool = False,
+    stalled: bool = False,
 ) -> State:
     theta = dual.pack(weights)
     value = problem.value(theta)
     gap = max(0.0, value - dual.value(multipliers, weights))
     memory = {"dual": dual, "multipliers": multipliers, "weights": weights, "step": step}
-    return State(theta, value, gap, memory, settled)
+    return State(theta, value, gap, memory, stalled)

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.precision import ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.parts import whole
+from thetahat.mathematics.parts import number, whole
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class DualCoordinateDescent(Method):
         more efficient, but the gap is computed only after each step. Must be at least 1.
     seed : int, default=0
         Seed of the random order of the rows. Must be non-negative.
+    share : float, default=1.0
+        Largest duality gap at the end as a share of the objective there, besides the tolerance.
+        Smaller values matter where the objective falls to a tiny share of its value at the start.
+        Must be above 0 and at most 1.
 
     Examples
     --------
@@ -59,6 +64,7 @@ class DualCoordinateDescent(Method):
 
     sweeps: int = whole(10, at_least=1)
     seed: int = whole(0, at_least=0)
+    share: float = number(1.0, above=0, at_most=1)
 
     name = "dual_coordinate_descent"
     aliases = ("dcd",)
@@ -83,7 +89,8 @@ class DualCoordinateDescent(Method):
         )  # fmt: skip
         if dual.free_intercept:
             offset += dual.constant * float(inside[-1])
-        return _state(problem, dual, multipliers, inside, offset, step, violation == 0.0)
+        reached = _state(problem, dual, multipliers, inside, offset, step, violation == 0.0)
+        return settled(reached, state, self.share)
 
 
 ENOUGH = 0.1
@@ -116,7 +123,7 @@ def _state(
     inside: Array,
     offset: float,
     step: int,
-    settled: bool = False,
+    stalled: bool = False,
 ) -> State:
     theta = dual.pack(inside, offset)
     value = problem.value(theta)
@@ -126,7 +133,7 @@ def _state(
     if dual.free_intercept:
         # If Σ s·m is not exactly 0, D is a bound for this intercept only; add what that can cost.
         gap += abs(float(np.sum(dual.share * multipliers))) * (1.0 + abs(offset))
-        settled = settled and inside[-1] == 0.0
+        stalled = stalled and inside[-1] == 0.0
     memory = {
         "dual": dual,
         "multipliers": multipliers,
@@ -134,4 +141,11 @@ def _state(
         "offset": offset,
         "step": step,
     }
-    return State(theta, value, gap if math.isfinite(gap) else math.inf, memory, settled)
+    return State(theta, value, gap if math.isfinite(gap) else math.inf, memory, stalled)
+
+
+def settled(state: State, before: State, share: float) -> State:
+    """The state, settled if its gap is at most this share of F, or rounding in F at the start."""
+    state.memory["first"] = before.memory.get("first", before.value)
+    state.settled = state.gap <= max(share * state.value, ROUNDING * state.memory["first"])
+    return state

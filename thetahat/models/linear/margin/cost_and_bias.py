@@ -8,7 +8,7 @@ the objective is a mean loss with the L2 penalty λ = 1/(C·Σw).
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss
@@ -39,6 +40,7 @@ from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import (
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
 from thetahat.mathematics.optimizers.smooth.newton_cg import NewtonCG
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L1, L2
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.choose import SMALL_HESSIAN, method_for
@@ -62,9 +64,10 @@ class CostAndBias:
     ----------
     tol : float, default=1e-4
         Tolerance of the solver. It stops when the largest entry of the gradient of the objective is
-        at most `tol`, or the duality gap is at most `tol`/100 (for coordinate descent, this
-        fraction of the objective at β = 0). Smaller values give a more exact solution and take
-        longer.
+        at most `tol`, or the duality gap is at most `tol`/100. For coordinate descent, the gap is
+        at most this fraction of the objective at β = 0, and at most the fraction `tol` of the
+        objective reached (`tol`/100 for squared losses). Smaller values give a more exact solution
+        and take longer.
     fit_intercept : bool, default=True
         Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
         be centred.
@@ -136,21 +139,24 @@ class CostAndBias:
     def _method(self, risk: EmpiricalRisk) -> tuple[Method, str, int]:
         """The method, the reason for it, and its maximum number of steps from ``max_iter``."""
         method, reason = method_for(risk)
-        # Depends on the columns only, so that repeated and weighted rows use the same solver.
         wide = risk.predictor.n_parameters > SMALL_HESSIAN["memory"]
         wide = wide and not isinstance(method, NewtonCG)
-        if hasattr(risk, "dual_rows") and hasattr(risk, "hessian"):
-            if self.dual is True or (self.dual == "auto" and wide):
+        is_smooth = hasattr(risk, "hessian")
+        if hasattr(risk, "dual_rows") and is_smooth:
+            if self.dual is True or (self.dual == "auto" and (wide or _has_few_rows(risk, 1))):
                 method = DualCoordinateDescent()
                 reason = "dual=True" if self.dual is True else "too many columns for Newton"
-        if isinstance(method, AugmentedLagrangian) and _has_few_rows(risk):
+        if isinstance(method, AugmentedLagrangian) and _has_few_rows(risk, FEW_ROWS):
             method, reason = DualCoordinateDescent(), "few rows: coordinate descent on the dual"
         seed = 0 if self.random_state is None else _seed(self.random_state)
+        # Conjugate gradients make the dual of smooth losses exact in a few sweeps.
+        share = min(1.0, max(EPSILON, self.tol / 100 if is_smooth else self.tol))
         if isinstance(method, DualCoordinateDescent):
             steps = steps_for_sweeps(SWEEPS, self.max_iter)
-            return DualCoordinateDescent(SWEEPS, seed), reason, steps
+            return DualCoordinateDescent(SWEEPS, seed, share), reason, steps
         if isinstance(method, ClassDualDescent):
-            return ClassDualDescent(SWEEPS, seed), reason, steps_for_sweeps(SWEEPS, self._sweeps)
+            steps = steps_for_sweeps(SWEEPS, self._sweeps)
+            return ClassDualDescent(SWEEPS, seed, share), reason, steps
         return method, reason, self.max_iter
 
     def _iterations(self, method: Method, steps: int) -> int:
@@ -170,7 +176,8 @@ class CostAndBias:
         """``tol`` in units of the mean risk.
 
         A duality gap decreases with the square of the distance to the optimum, so `tol` is divided
-        by 100.
+        by 100. The objective may decrease to far less than its value at β = 0; the methods' `share`
+        bounds the gap in relation to it.
         """
         # Without a penalty (C=inf), `tol` is in units of the mean risk.
         in_sums = self.tol * (float(risk.penalty.get_params()["alpha"]) or 1.0)
@@ -181,6 +188,16 @@ class CostAndBias:
         if isinstance(method, DualCoordinateDescent | ClassDualDescent):
             return self.tol / 100 * risk.value(risk.predictor.zeros())
         return in_sums / 100
+
+
+def judged(found: Solution, method: Method, steps: int) -> Solution:
+    """The same solution; out of steps if its gap is small only compared with the start."""
+    if not isinstance(method, DualCoordinateDescent | ClassDualDescent) or found.steps < steps:
+        return found
+    if found.outcome is Outcome.CONVERGED and found.gap > method.share * found.value:
+        outcome = Outcome.STEPS_EXHAUSTED
+        return replace(found, outcome=outcome, message=outcome.value)
+    return found
 
 
 def pull(multipliers: Array, risk: EmpiricalRisk) -> Array:
@@ -208,10 +225,11 @@ def _seed(random_state: Any) -> int:
     return int(generator(random_state).integers(2**31))
 
 
-def _has_few_rows(risk: EmpiricalRisk) -> bool:
+def _has_few_rows(risk: EmpiricalRisk, per_parameter: int) -> bool:
     """Whether the dual has few variables, and the rows, which it visits one by one, are in memory.
 
-    Both solvers converge to the same tolerance, so rows may be counted without their weights.
+    All solvers converge to the same tolerance, so rows may be counted without their weights.
     """
     size, rows = risk.predictor.n_parameters, risk.source
-    return isinstance(rows, InMemory) and SMALL_SYSTEM < size and rows.n_rows <= FEW_ROWS * size
+    few = isinstance(rows, InMemory) and rows.n_rows <= per_parameter * size
+    return few and size > SMALL_SYSTEM

@@ -32,15 +32,18 @@ from thetahat.mathematics.losses.multiclass.crammer_singer import CrammerSinger
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import AugmentedLagrangian
 from thetahat.mathematics.optimizers.joined import joined
 from thetahat.mathematics.optimizers.minimisation import minimise
+from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.linear.margin.cost_and_bias import (
     CostAndBias,
     coefficients,
+    judged,
     pull,
     support_rows,
 )
 from thetahat.models.linear.margin.hard_margin import hard_margin, without_slack
+from thetahat.models.linear.margin.l1_path import minimise_along_path
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.subsampled_start import subsampled_start
 
@@ -70,7 +73,8 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
     ----------
     penalty : {"l2", "l1"}, default="l2"
         Penalty on the coefficients. "l1" sets coefficients exactly to zero; it requires
-        ``loss="squared_hinge"``.
+        ``loss="squared_hinge"``. With "l1" and a large C, the solver stops at gradient entries of
+        at most `tol`/10 of the largest one at β = 0, but at most 1000·`tol`.
     loss : {"squared_hinge", "hinge"} or Loss, default="squared_hinge"
         Loss to minimise. "hinge" is the standard loss of support vector machines, [1 − y f]₊;
         "squared_hinge" is its square. Any other loss for labels ±1 works too, including your own
@@ -234,6 +238,10 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
             return hard_margin(risk, repr(label), tolerance=self.tol, watch=watch)
         method, reason, steps = self._method(risk)
         tolerance = self._tolerance(risk, method)
+        if isinstance(method, ProximalNewton):
+            return minimise_along_path(
+                risk, tolerance=tolerance, max_steps=steps, watch=watch, reason=reason
+            )
         start = subsampled_start(risk, method) if isinstance(method, Newton) else None
         found = minimise(
             risk, method, start, tolerance=tolerance, max_steps=steps, watch=watch, reason=reason
@@ -243,7 +251,7 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
             failed = self.max_iter >= ENOUGH_STEPS
         if failed and isinstance(method, AugmentedLagrangian):
             return without_slack(risk, found, tolerance=tolerance, watch=watch)
-        return found
+        return judged(found, method, steps)
 
     def _split(
         self, thetas: list[Array], risks: list[EmpiricalRisk], source: Source

@@ -23,6 +23,7 @@ from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.models.linear.margin.cost_and_bias import (
     CostAndBias,
     coefficients,
+    judged,
     pull,
     support_rows,
 )
@@ -104,7 +105,7 @@ class LinearSVR(CostAndBias, WatchedSolver, OneTargetRegressor):
             one_blas_thread(),  # set once, not in each of many short passes
             self._watching(steps, lambda theta: self._split(theta, risk), X, y) as watch,
         ):
-            self.solution_ = minimise(
+            found = minimise(
                 risk,
                 method,
                 tolerance=self._tolerance(risk, method),
@@ -112,6 +113,7 @@ class LinearSVR(CostAndBias, WatchedSolver, OneTargetRegressor):
                 watch=watch,
                 reason=reason,
             )
+        self.solution_ = judged(found, method, steps)
         self.__dict__.update(self._split(self.solution_.theta, risk))
         self.n_iter_ = self._iterations(method, self.solution_.steps)
         self._keep_support(risk)
