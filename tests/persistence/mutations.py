@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import thetahat as th
+from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.persistence import container
 
 NEVER = (
@@ -207,6 +208,9 @@ def main(folder, seed, count):
     rows = {path: np.load(path.with_suffix(".npy"), allow_pickle=False) for path in originals}
     for path in originals:
         th.load(path).predict(rows[path])
+    scipy_linalg()
+    with one_blas_thread():  # looks for the BLAS libraries, which are loaded, once in a process
+        pass
     target = Path(folder) / f"mutant-{seed}.mutant"
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 import thetahat as th
@@ -277,10 +278,8 @@ def test_an_argument_that_a_fit_does_not_take_is_named_with_the_model():
         th.KernelPCA().fit(rows, sample_weight=da.ones(N, chunks=100))
 
 
-def test_tables_are_made_for_each_partition_of_a_collection():
+def test_sparse_results_are_made_for_each_partition_of_a_collection():
     X, _, _ = data()
-    model = th.Standardizer().set_output(transform="pandas").fit(X)
+    model = th.SparseRandomProjection(2, random_state=0).fit(X)
     with pytest.raises(CapabilityError, match=r"X\.map_blocks"):
-        model.transform(da.from_array(X, chunks=(100, 4)))
-    with pytest.raises(CapabilityError, match=r"X\.map_partitions"):
-        model.transform(dd.from_pandas(pd.DataFrame(X), npartitions=2))
+        model.transform(da.from_array(X, chunks=(100, 4)).map_blocks(sparse.csr_array))
