@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import platform
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -26,6 +27,7 @@ FAMILIES = (
     "corners_classification",
     "corners_margin",
     "kernels",
+    "support_vectors",
     "stochastic",
     "nonlinear",
     "robust",
@@ -87,7 +89,8 @@ def run_family(family: str, arguments: argparse.Namespace) -> int:
     wanted = arguments.case.lower()
     path = arguments.json
     if path is None and not arguments.quick and not wanted:
-        path = RESULTS / f"{family}-{datetime.date.today().isoformat()}.json"
+        today = datetime.date.today().isoformat()
+        path = RESULTS / f"{family}-{platform.machine()}-{today}.json"
     results: list[harness.Result] = []
     findings: dict[str, harness.Finding] = {}
     for case in module.CASES:

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.families.linear import fit
 from benchmarks.harness import OURS, Bar, Case, Data, Finding, Judged, Study
-from benchmarks.peers import SKLEARN, contenders, with_intelex
+from benchmarks.peers import SKLEARN
 
 GAMMA = 0.05
 ALPHA = 1.0
@@ -64,7 +64,7 @@ def ridge(rows: int, *bars: Bar, dtype: Any = np.float64) -> Case:
     """Kernel ridge regression of this many rows."""
     single = dtype is np.float32
     return Case(
-        f"kernel ridge {_counted(rows)} × 20{', float32' if single else ''}",
+        f"kernel ridge {counted(rows)} × 20{', float32' if single else ''}",
         smooth(rows, 20, dtype),
         _ridge(),
         ridge_objective,
@@ -78,7 +78,7 @@ def components(rows: int, *bars: Bar, dtype: Any = np.float64) -> Case:
     """Ten kernel components of this many rows."""
     single = dtype is np.float32
     return Case(
-        f"kernel PCA {_counted(rows)} × 20{', float32' if single else ''}",
+        f"kernel PCA {counted(rows)} × 20{', float32' if single else ''}",
         smooth(rows, 20, dtype),
         _components(),
         lost_variance,
@@ -88,7 +88,7 @@ def components(rows: int, *bars: Bar, dtype: Any = np.float64) -> Case:
     )
 
 
-def _counted(rows: int) -> str:
+def counted(rows: int) -> str:
     return f"{rows // 1000}k" if rows >= 1000 else str(rows)
 
 
@@ -112,7 +112,7 @@ def process(rows: int, per_column: bool, *bars: Bar) -> Case:
     """Gaussian process regression with fitted hyper-parameters."""
     lengths = "5 length scales" if per_column else "1 length scale"
     return Case(
-        f"Gaussian process {_counted(rows)} × 5, {lengths}",
+        f"Gaussian process {counted(rows)} × 5, {lengths}",
         smooth(rows, 5),
         _process(per_column),
         lost_likelihood,
@@ -133,15 +133,6 @@ def labelled(rows: int, columns: int, dtype: Any = np.float64) -> Callable[[bool
     return build
 
 
-def digits(quick: bool) -> Data:
-    """Ten classes of pictures."""
-    from sklearn.datasets import load_digits
-
-    X, y = load_digits(return_X_y=True)
-    n = 300 if quick else len(X)
-    return {"X": X[:n], "y": y[:n], "weight": None}
-
-
 def words(quick: bool) -> Data:
     """Sparse rows, as of counted words, of two classes."""
     import scipy.sparse
@@ -151,74 +142,6 @@ def words(quick: bool) -> Data:
     X = scipy.sparse.random_array((n, 10000), density=0.008, format="csr", rng=random)
     y = (X @ random.standard_normal(10000) > 0).astype(np.int64)
     return {"X": X, "y": y, "weight": None}
-
-
-def dual_value(data: Data, model: Any) -> float:
-    """½βᵀKβ − Σ(gain of β), from the coefficients alone; for one function only."""
-    beta = np.asarray(model.dual_coef_)[0].astype(np.float64)
-    f = model.decision_function if hasattr(model, "decision_function") else model.predict
-    inner = f(model.support_vectors_) - model.intercept_[0]
-    y = np.asarray(data["y"])[np.asarray(model.support_)].astype(np.float64)
-    if hasattr(model, "classes_"):
-        return float(0.5 * beta @ inner - np.abs(beta).sum())
-    return float(0.5 * beta @ inner - beta @ y + model.epsilon * np.abs(beta).sum())
-
-
-def training_errors(data: Data, model: Any) -> float:
-    """The share of training rows that are classified wrongly."""
-    return float(np.mean(model.predict(data["X"]) != data["y"]))
-
-
-def _machine(name: str, **options: Any) -> dict[str, Any]:
-    return contenders(lambda module: fit(module, name, **options), "sklearn.svm", name)
-
-
-def _predictions(name: str) -> dict[str, Any]:
-    """Predictions for all rows of a model that was fitted to 6,000 of them."""
-
-    def contender(module: str) -> Any:
-        def load() -> Any:
-            from importlib import import_module
-
-            estimator = getattr(import_module(module), name)
-
-            def prepare(data: Data) -> Any:
-                model = estimator().fit(data["X"][:6000], data["y"][:6000])
-                return lambda: model.predict(data["X"])
-
-            return prepare
-
-        return load
-
-    return contenders(contender, "sklearn.svm", name)
-
-
-def machine(rows: int, dtype: Any = np.float64, *bars: Bar) -> Case:
-    """A support vector classifier of this many rows."""
-    kind = "" if dtype is np.float64 else ", float32"
-    return Case(
-        f"support vectors {_counted(rows)} × 20{kind}",
-        labelled(rows, 20, dtype),
-        _machine("SVC"),
-        dual_value,
-        "dual objective",
-        bars=with_intelex("SVC", *bars),
-        slack=1e-3,
-    )
-
-
-def regression(rows: int, *bars: Bar, dtype: Any = np.float64) -> Case:
-    """Support vector regression of this many rows."""
-    kind = "" if dtype is np.float64 else ", float32"
-    return Case(
-        f"support vector regression {_counted(rows)} × 20{kind}",
-        smooth(rows, 20, dtype),
-        _machine("SVR"),
-        dual_value,
-        "dual objective",
-        bars=with_intelex("SVR", *bars),
-        slack=1e-3,
-    )
 
 
 def sketches() -> dict[str, Any]:
@@ -264,17 +187,6 @@ CASES = (
     components(1000, Bar(SKLEARN, 1)),
     components(100, Bar(SKLEARN, 1)),
     components(1000, Bar(SKLEARN, 1), dtype=np.float32),
-    machine(100, np.float64, Bar(SKLEARN, 1)),
-    machine(1000, np.float64, Bar(SKLEARN, 1)),
-    machine(1000, np.float32, Bar(SKLEARN, 1)),
-    machine(10000, np.float64, Bar(SKLEARN, 1)),
-    machine(10000, np.float32, Bar(SKLEARN, 1)),
-    machine(15000, np.float64, Bar(SKLEARN, 1 / 3)),
-    regression(100, Bar(SKLEARN, 1)),
-    regression(1000, Bar(SKLEARN, 1)),
-    regression(1000, Bar(SKLEARN, 1), dtype=np.float32),
-    regression(10_000, Bar(SKLEARN, 1)),
-    regression(15_000, Bar(SKLEARN, 1 / 4)),
     *(
         Case(
             f"polynomial sketches, {named}",
@@ -291,42 +203,6 @@ CASES = (
             ("10k × 20, float32", smooth(10_000, 20, np.float32)),
             ("sparse words", words),
         )
-    ),
-    Case(
-        "support vectors 300 × 10",
-        labelled(300, 10),
-        _machine("SVC"),
-        dual_value,
-        "dual objective",
-        bars=(Bar(SKLEARN, 1),),
-        slack=1e-3,
-    ),
-    Case(
-        "support vectors, digits",
-        digits,
-        _machine("SVC"),
-        training_errors,
-        "errors",
-        bars=(Bar(SKLEARN, 1),),
-        slack=1e-3,
-    ),
-    Case(
-        "support vectors, sparse words",
-        words,
-        _machine("SVC", kernel="linear"),
-        training_errors,
-        "errors",
-        bars=(Bar(SKLEARN, 1),),
-        slack=1e-3,
-    ),
-    Case(
-        "support vectors, predict 12k × 20",
-        labelled(12000, 20),
-        _predictions("SVC"),
-        lambda data, found: float(np.mean(found != data["y"])),
-        "errors",
-        bars=with_intelex("SVC", Bar(SKLEARN, 1 / 10)),
-        slack=1e-2,
     ),
 )
 
