@@ -40,7 +40,9 @@
     /* kernels */ \
     X(gaussian_block) \
     X(kernel_sums) \
+    X(products_of_sparse_rows) \
     X(smo) \
+    X(smo_pairs) \
     /* linalg */ \
     X(class_moments) \
     X(class_rows) \
@@ -55,8 +57,10 @@
     X(whitened_squares) \
     X(sparse_normal_product) \
     X(tangent) \
+    X(trust_region) \
     /* losses */ \
     X(class_shares) \
+    X(class_loss_sums) \
     X(class_slopes) \
     X(compiled_newton) \
     X(l1_newton) \
@@ -116,6 +120,7 @@
     X(isolation) \
     /* trees/prediction */ \
     X(shapley) \
+    X(sparse_block) \
     X(walk)
 // clang-format on
 

@@ -121,6 +121,29 @@ def loss_sums(
     knee: float,
     slope: FloatArray,
 ) -> float: ...
+@overload
+def class_loss_sums(
+    x: FloatArray,
+    y: FloatArray,
+    weight: FloatArray,
+    theta: FloatArray,
+    n_classes: int,
+    slope: FloatArray,
+    threads: int,
+) -> float: ...
+@overload
+def class_loss_sums(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    n_columns: int,
+    y: FloatArray,
+    weight: FloatArray,
+    theta: FloatArray,
+    n_classes: int,
+    slope: FloatArray,
+    threads: int,
+) -> float: ...
 def sparse_loss_sums(
     data: FloatArray,
     indices: NDArray[Any],
@@ -220,12 +243,20 @@ def sparse_pullback(
     slope: FloatArray,
     found: FloatArray,
 ) -> None: ...
+def sparse_squares(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    weight: FloatArray,
+    found: FloatArray,
+) -> None: ...
 def sparse_least_squares(
     data: FloatArray,
     indices: NDArray[Any],
     indptr: NDArray[Any],
     root: FloatArray,
     mean: FloatArray,
+    scale: FloatArray,
     targets: FloatArray,
     damp: float,
     tolerance: float,
@@ -345,7 +376,7 @@ def l1_newton(*arguments: Any) -> tuple[float, float, float, float, int, int]:
 
 def newton_cg(*arguments: Any) -> tuple[float, float, float, float, int, int]:
     """x (or data, indices, indptr, n_columns), constant, y, share, loss, knee, ridge, theta,
-    tolerance, max_steps."""
+    tolerance, max_steps, threads."""
 
 def tangent(
     jacobian: FloatArray,
@@ -356,6 +387,35 @@ def tangent(
     basis: FloatArray,
     image: FloatArray,
 ) -> None: ...
+def trust_region_place(
+    jacobian: FloatArray,
+    residuals: FloatArray,
+    theta: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    before: FloatArray,
+    scale: FloatArray,
+    triangle: FloatArray,
+    values: FloatArray,
+    basis: FloatArray,
+    image: FloatArray,
+) -> float | None:
+    """Returns the gap, or None for cases that it does not treat."""
+
+def trust_region_step(
+    values: FloatArray,
+    basis: FloatArray,
+    image: FloatArray,
+    scale: FloatArray,
+    theta: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    radius: float,
+    move: FloatArray,
+    moved: FloatArray,
+) -> tuple[float, float, float] | None:
+    """Returns length, damping and predicted decrease, or None for cases that it does not treat."""
+
 def lbfgs(
     evaluate: Callable[[FloatArray], tuple[float, FloatArray]],
     report: Callable[[FloatArray], None],
@@ -593,6 +653,15 @@ def sum_out_of_bag(
     votes: FloatArray,
     n_features: int,
     threads: int,
+) -> None: ...
+def fill_sparse_block(
+    data: FloatArray,
+    indices: FloatArray,
+    indptr: FloatArray,
+    places: FloatArray,
+    first: int,
+    empty: bool,
+    block: FloatArray,
 ) -> None: ...
 def leaves_of_trees(
     x: FloatArray,
@@ -1024,6 +1093,35 @@ def smo_matrix(
     limit: int,
     tolerance: float,
 ) -> tuple[int, float, bool, int]: ...
+def smo_pairs_columns(
+    columns: FloatArray,
+    kind: int,
+    gamma: float,
+    coef0: float,
+    degree: int,
+    ends: FloatArray,
+    pairs: FloatArray,
+    cost: FloatArray,
+    limit: int,
+    tolerance: float,
+    beta: FloatArray,
+    numbers: FloatArray,
+    steps: FloatArray,
+    threads: int,
+) -> None: ...
+def smo_pairs_matrix(
+    matrix: FloatArray,
+    which: FloatArray,
+    ends: FloatArray,
+    pairs: FloatArray,
+    cost: FloatArray,
+    limit: int,
+    tolerance: float,
+    beta: FloatArray,
+    numbers: FloatArray,
+    steps: FloatArray,
+    threads: int,
+) -> None: ...
 def smo_part(
     matrix: FloatArray,
     which: FloatArray,
@@ -1118,6 +1216,15 @@ def kernel_sums(
     queries: FloatArray,
     out: FloatArray,
     threads: int,
+) -> None: ...
+def products_of_sparse_rows(
+    data: FloatArray,
+    columns: NDArray[Any],
+    start: NDArray[Any],
+    other_data: FloatArray,
+    other_rows: NDArray[Any],
+    other_start: NDArray[Any],
+    out: FloatArray,
 ) -> None: ...
 def near_products(
     products: FloatArray,

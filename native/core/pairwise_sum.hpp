@@ -42,7 +42,7 @@ inline double lane_sum(const double *terms, std::size_t n) {
     for (; i + lanes <= n; i += lanes)
         for (std::size_t l = 0; l < lanes; ++l)
             part[l] += terms[i + l];
-    for (std::size_t l = 0; i < n; ++i, ++l)
+    for (std::size_t l = 0; l < lanes && i < n; ++i, ++l)
         part[l] += terms[i];
     for (std::size_t half = lanes / 2; half > 0; half /= 2)
         for (std::size_t l = 0; l < half; ++l)

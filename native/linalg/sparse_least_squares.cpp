@@ -5,6 +5,9 @@
 // Aᵀt; a row's entry of t is ready before its part of Aᵀt, so each step reads X once. Targets are
 // independent of one another, and several are solved at once; the rows are added in pieces that do
 // not depend on the number of threads, and the sums of the pieces in their order.
+//
+// With a scale s of the columns, γ = β/s is found by LSQR on the rows [A; damp·I] diag(s). If s is
+// one over the length of these columns, far fewer steps are needed where lengths differ.
 
 #include <algorithm>
 #include <cmath>
@@ -69,6 +72,25 @@ void sparse_pullback(Vector<const T> data, Vector<const Index> indices, Vector<c
     }
 }
 
+// Σᵢ wᵢ xᵢⱼ² of each column.
+template <typename T, typename Index>
+void sparse_squares(Vector<const T> data, Vector<const Index> indices, Vector<const Index> indptr,
+                    Vector<const double> weight, Vector<double> found) {
+    const auto rows = checked_rows(data, indices, indptr, found.shape(0));
+    require(weight.shape(0) == 0 || weight.shape(0) == rows.n,
+            "weight must be empty or one per row");
+    nb::gil_scoped_release unlocked;
+    double *sum = found.data();
+    std::fill_n(sum, rows.d, 0.0);
+    for (std::size_t i = 0; i < rows.n; ++i) {
+        const double w = weight.shape(0) ? weight.data()[i] : 1.0;
+        for (Index e = rows.bound[i]; e < rows.bound[i + 1]; ++e) {
+            const double x = static_cast<double>(rows.value[e]);
+            sum[rows.column[e]] += w * x * x;
+        }
+    }
+}
+
 // Σ value[e]·v[column[e]] in four partial sums, which do not wait for one another.
 template <typename T, typename Index>
 double inner(const T *value, const Index *column, std::size_t count, const double *v) {
@@ -118,18 +140,55 @@ double multiply(const Rows<T, Index> &rows, const double *v, double alpha, int t
     return dot(u, u, rows.n);
 }
 
+// The rows damp·I below A, and the scale of the columns. Without a scale both are empty.
+struct Lower {
+    const double *scale; // null if the columns keep their length
+    double damp;
+    std::vector<double> u, image; // the entries of u at these rows; v in units of β
+
+    Lower(const double *by, double weight, std::size_t d)
+        : scale(by), damp(weight), u(by ? d : 0, 0.0), image(by ? d : 0) {}
+
+    const double *in_units_of_theta(const std::vector<double> &v) {
+        if (!scale)
+            return v.data();
+        for (std::size_t j = 0; j < image.size(); ++j)
+            image[j] = scale[j] * v[j];
+        return image.data();
+    }
+
+    // Σ γⱼ², in which γ = β/s; the images of the last step are overwritten.
+    double squares(const double *theta, std::size_t d) {
+        for (std::size_t j = 0; j < image.size(); ++j)
+            image[j] = theta[j] / scale[j];
+        return scale ? dot(image.data(), image.data(), d) : dot(theta, theta, d);
+    }
+
+    // u ← damp·image − alpha·u, and its part of `back`; returns the squared length of u.
+    double multiply(double alpha, double *back) {
+        for (std::size_t j = 0; j < u.size(); ++j) {
+            u[j] = damp * image[j] - alpha * u[j];
+            back[j] = scale[j] * (back[j] + damp * u[j]);
+        }
+        return dot(u.data(), u.data(), u.size());
+    }
+};
+
 // One target; u holds it and is overwritten. `report` becomes steps, gap, and the objective.
 template <typename T, typename Index>
-void solve(const Rows<T, Index> &rows, double damp, double tolerance, std::size_t most, int threads,
-           double *u, double *theta, double *report) {
+void solve(const Rows<T, Index> &rows, const double *scale, double damp, double tolerance,
+           std::size_t most, int threads, double *u, double *theta, double *report) {
     const std::size_t n = rows.n, d = rows.d;
     const double work = 2.0 * static_cast<double>(rows.bound[n] - rows.bound[0] + Index(n + d));
     std::vector<double> v(d, 0.0), w(d), back(d * (rows.first_of.size() - 1));
+    Lower lower(scale, damp, d);
+    damp = scale ? 0.0 : damp;
     InterruptionPoint point;
     std::fill_n(theta, d, 0.0);
     double beta =
         std::sqrt(multiply(rows, static_cast<const double *>(nullptr), 0.0, threads, u, &back[0]));
     const double length = beta;
+    lower.multiply(0.0, &back[0]);
     double alpha = beta > 0 ? std::sqrt(dot(&back[0], &back[0], d)) / beta : 0.0;
     double gap = alpha * beta == 0 ? 0.0 : 1.0, value = beta * beta;
     std::size_t steps = 0;
@@ -137,17 +196,22 @@ void solve(const Rows<T, Index> &rows, double damp, double tolerance, std::size_
         for (std::size_t i = 0; i < n; ++i)
             u[i] /= beta;
         for (std::size_t j = 0; j < d; ++j)
-            w[j] = v[j] = back[j] / beta / alpha;
+            v[j] = back[j] / beta / alpha;
+        std::copy_n(lower.in_units_of_theta(v), d, w.data());
     }
     double phi_bar = beta, rho_bar = alpha, squared_norm = 0.0, damped = 0.0;
     for (; gap > tolerance && steps < most; ++steps) {
         point.after(work);
-        beta = std::sqrt(multiply(rows, &v[0], alpha, threads, u, &back[0]));
-        const double last_alpha = alpha, scale = beta > 0 ? 1 / beta : 1.0;
+        const double *direction = lower.in_units_of_theta(v);
+        const double upper = multiply(rows, direction, alpha, threads, u, &back[0]);
+        beta = std::sqrt(upper + lower.multiply(alpha, &back[0]));
+        const double last_alpha = alpha, shrink = beta > 0 ? 1 / beta : 1.0;
         for (std::size_t i = 0; i < n; ++i)
-            u[i] *= scale;
+            u[i] *= shrink;
+        for (double &entry : lower.u)
+            entry *= shrink;
         for (std::size_t j = 0; j < d; ++j)
-            v[j] = back[j] * scale - beta * v[j];
+            v[j] = back[j] * shrink - beta * v[j];
         alpha = std::sqrt(dot(&v[0], &v[0], d));
         squared_norm += last_alpha * last_alpha + beta * beta + damp * damp;
         const double diagonal = std::hypot(rho_bar, damp);
@@ -158,14 +222,14 @@ void solve(const Rows<T, Index> &rows, double damp, double tolerance, std::size_
         for (std::size_t j = 0; j < d; ++j) {
             v[j] *= inverse;
             theta[j] += move * w[j];
-            w[j] = v[j] - turn * w[j];
+            w[j] = (scale ? scale[j] * v[j] : v[j]) - turn * w[j];
         }
         damped += lost * lost;
         phi_bar = s * kept;
         rho_bar = -c * alpha;
         const double residual = std::hypot(phi_bar, std::sqrt(damped));
         const double size = std::sqrt(squared_norm), slope = alpha * std::fabs(s * phi);
-        const double reach = length + size * std::sqrt(dot(theta, theta, d));
+        const double reach = length + size * std::sqrt(lower.squares(theta, d));
         value = residual * residual;
         // A gradient at rounding level is 0: further steps would follow rounding errors.
         const bool exact = slope <= 1e-14 * size * residual || residual <= 0x1p-52 * reach;
@@ -179,12 +243,15 @@ void solve(const Rows<T, Index> &rows, double damp, double tolerance, std::size_
 template <typename T, typename Index>
 void sparse_least_squares(Vector<const T> data, Vector<const Index> indices,
                           Vector<const Index> indptr, Vector<const double> root,
-                          Vector<const double> mean, Matrix<double> targets, double damp,
-                          double tolerance, std::size_t most_steps, int threads,
-                          Matrix<double> theta, Matrix<double> report) {
+                          Vector<const double> mean, Vector<const double> scale,
+                          Matrix<double> targets, double damp, double tolerance,
+                          std::size_t most_steps, int threads, Matrix<double> theta,
+                          Matrix<double> report) {
     auto rows = checked_rows(data, indices, indptr, mean.shape(0));
     const std::size_t k = targets.shape(0);
     require(root.shape(0) == 0 || root.shape(0) == rows.n, "root must be empty or one per row");
+    require(scale.shape(0) == 0 || scale.shape(0) == rows.d,
+            "scale must be empty or one per column");
     require(targets.shape(1) == rows.n, "targets must have one column per row of X");
     require(theta.shape(0) == k && theta.shape(1) == rows.d, "theta must be targets × columns");
     require(report.shape(0) == k && report.shape(1) == 3, "report must be targets × 3");
@@ -193,8 +260,9 @@ void sparse_least_squares(Vector<const T> data, Vector<const Index> indices,
     rows.cut_into_pieces();
     nb::gil_scoped_release unlocked;
     const int inside = k > 1 ? 1 : threads;
+    const double *by = scale.shape(0) ? scale.data() : nullptr;
     for_each_piece(k, threads, [&](std::size_t t) {
-        solve(rows, damp, tolerance, most_steps, inside, targets.data() + t * rows.n,
+        solve(rows, by, damp, tolerance, most_steps, inside, targets.data() + t * rows.n,
               theta.data() + t * rows.d, report.data() + t * 3);
     });
 }
@@ -203,10 +271,12 @@ template <typename T, typename Index> void bind(nb::module_ &module) {
     const auto array = [](const char *name) { return nb::arg(name).noconvert(); };
     module.def("sparse_pullback", &sparse_pullback<T, Index>, array("data"), array("indices"),
                array("indptr"), array("slope"), array("found"));
+    module.def("sparse_squares", &sparse_squares<T, Index>, array("data"), array("indices"),
+               array("indptr"), array("weight"), array("found"));
     module.def("sparse_least_squares", &sparse_least_squares<T, Index>, array("data"),
-               array("indices"), array("indptr"), array("root"), array("mean"), array("targets"),
-               nb::arg("damp"), nb::arg("tolerance"), nb::arg("most_steps"), nb::arg("threads"),
-               array("theta"), array("report"));
+               array("indices"), array("indptr"), array("root"), array("mean"), array("scale"),
+               array("targets"), nb::arg("damp"), nb::arg("tolerance"), nb::arg("most_steps"),
+               nb::arg("threads"), array("theta"), array("report"));
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 
 #include "core/dots.hpp"
 #include "core/views.hpp"
+#include "linalg/tangent.hpp"
 
 namespace thetahat {
 
@@ -23,6 +24,20 @@ constexpr int MOST_SWEEPS = 60;
 constexpr double EPSILON = 2.220446049250313e-16;
 
 using Numbers = std::vector<double>;
+
+// The largest absolute value, in partial results so that vector registers can be used.
+double largest_of(const double *entries, std::int64_t step, std::size_t n) {
+    constexpr std::size_t LANES = 8;
+    double part[LANES] = {};
+    std::size_t i = 0;
+    if (step == 1)
+        for (; i + LANES <= n; i += LANES)
+            for (std::size_t l = 0; l < LANES; ++l)
+                part[l] = std::max(part[l], std::abs(entries[i + l]));
+    for (; i < n; ++i)
+        part[0] = std::max(part[0], std::abs(entries[static_cast<std::int64_t>(i) * step]));
+    return *std::max_element(part, part + LANES);
+}
 
 // Columns of `rows` entries, one after the other; reflects column k to a multiple of the k-th unit
 // vector, and the columns after it likewise. Entries of the triangle above stay as they are.
@@ -77,28 +92,19 @@ void orthogonalise(Numbers &square, Numbers &turned, std::size_t d) {
     }
 }
 
-void tangent(StridedMatrix<const double> jacobian, Vector<const double> residuals,
-             Vector<const double> scale, Matrix<double> triangle, Vector<double> values,
-             Matrix<double> basis, Vector<double> image) {
-    const std::size_t n = jacobian.shape(0), d = jacobian.shape(1), width = d + 1;
-    require(residuals.shape(0) == n, "residuals must have one entry per row");
-    require(scale.shape(0) == d && values.shape(0) == d && image.shape(0) == d,
-            "scale, values and image must have one entry per column");
-    require(triangle.shape(0) == width && triangle.shape(1) == width,
-            "triangle must have one row and column more than the jacobian has columns");
-    require(basis.shape(0) == d && basis.shape(1) == d, "basis must be square");
+} // namespace
 
-    const auto entry = [&](std::size_t i, std::size_t j) {
-        return j < d ? jacobian.data()[static_cast<std::int64_t>(i) * jacobian.stride(0) +
-                                       static_cast<std::int64_t>(j) * jacobian.stride(1)] /
-                           scale.data()[j]
-                     : residuals.data()[i];
+void factor(const Linearisation &at, const double *scale, const TangentFactors &out) {
+    const std::size_t n = at.n, d = at.d, width = d + 1;
+    // A column of [J r] and the step between its rows.
+    const auto column_of = [&](std::size_t j) {
+        return j < d ? at.jacobian + static_cast<std::int64_t>(j) * at.column_stride : at.residuals;
     };
+    const auto step_of = [&](std::size_t j) { return j < d ? at.row_stride : 1; };
+    const auto scale_of = [&](std::size_t j) { return j < d ? scale[j] : 1.0; };
     std::vector<int> exponent(width, 0);
     for (std::size_t j = 0; j < width; ++j) {
-        double largest = 0.0;
-        for (std::size_t i = 0; i < n; ++i)
-            largest = std::max(largest, std::abs(entry(i, j)));
+        const double largest = largest_of(column_of(j), step_of(j), n) / scale_of(j);
         if (largest > 0.0 && std::isfinite(largest))
             std::frexp(largest, &exponent[j]);
     }
@@ -112,8 +118,16 @@ void tangent(StridedMatrix<const double> jacobian, Vector<const double> residual
             // Twice, because 2 to the power of the largest exponent overflows.
             const double half = std::ldexp(1.0, -exponent[j] / 2);
             const double rest = std::ldexp(1.0, -exponent[j] - -exponent[j] / 2);
-            for (std::size_t i = 0; i < count; ++i)
-                column[width + i] = entry(first + i, j) * half * rest;
+            const double by = scale_of(j);
+            const std::int64_t step = step_of(j);
+            const double *from = column_of(j) + static_cast<std::int64_t>(first) * step;
+            double *to = column + width;
+            if (step == 1)
+                for (std::size_t i = 0; i < count; ++i)
+                    to[i] = from[i] / by * half * rest;
+            else
+                for (std::size_t i = 0; i < count; ++i)
+                    to[i] = from[static_cast<std::int64_t>(i) * step] / by * half * rest;
         }
         reflect(work.data(), rows, width);
         for (std::size_t j = 0; j < width; ++j)
@@ -121,14 +135,13 @@ void tangent(StridedMatrix<const double> jacobian, Vector<const double> residual
     }
     for (std::size_t j = 0; j < width; ++j)
         for (std::size_t i = 0; i < width; ++i)
-            triangle.data()[i * width + j] =
-                i <= j ? std::ldexp(R[j * width + i], exponent[j]) : 0.0;
+            out.triangle[i * width + j] = i <= j ? std::ldexp(R[j * width + i], exponent[j]) : 0.0;
 
     Numbers square(d * d), turned(d * d, 0.0);
     for (std::size_t j = 0; j < d; ++j) {
         turned[j * d + j] = 1.0;
         for (std::size_t i = 0; i < d; ++i)
-            square[j * d + i] = triangle.data()[i * width + j];
+            square[j * d + i] = out.triangle[i * width + j];
     }
     orthogonalise(square, turned, d);
     Numbers size(d);
@@ -140,14 +153,30 @@ void tangent(StridedMatrix<const double> jacobian, Vector<const double> residual
                      [&](std::size_t a, std::size_t b) { return size[a] > size[b]; });
     for (std::size_t k = 0; k < d; ++k) {
         const std::size_t j = order[k];
-        values.data()[k] = size[j];
-        std::copy_n(turned.data() + j * d, d, basis.data() + k * d);
+        out.values[k] = size[j];
+        std::copy_n(turned.data() + j * d, d, out.basis + k * d);
         double along = 0.0;
         for (std::size_t i = 0; i < d; ++i)
             along +=
-                size[j] > 0.0 ? square[j * d + i] / size[j] * triangle.data()[i * width + d] : 0.0;
-        image.data()[k] = along;
+                size[j] > 0.0 ? square[j * d + i] / size[j] * out.triangle[i * width + d] : 0.0;
+        out.image[k] = along;
     }
+}
+
+namespace {
+
+void tangent(StridedMatrix<const double> jacobian, Vector<const double> residuals,
+             Vector<const double> scale, Matrix<double> triangle, Vector<double> values,
+             Matrix<double> basis, Vector<double> image) {
+    const std::size_t n = jacobian.shape(0), d = jacobian.shape(1), width = d + 1;
+    require(residuals.shape(0) == n, "residuals must have one entry per row");
+    require(scale.shape(0) == d && values.shape(0) == d && image.shape(0) == d,
+            "scale, values and image must have one entry per column");
+    require(triangle.shape(0) == width && triangle.shape(1) == width,
+            "triangle must have one row and column more than the jacobian has columns");
+    require(basis.shape(0) == d && basis.shape(1) == d, "basis must be square");
+    factor({jacobian.data(), jacobian.stride(0), jacobian.stride(1), n, d, residuals.data()},
+           scale.data(), {triangle.data(), values.data(), basis.data(), image.data()});
 }
 
 } // namespace

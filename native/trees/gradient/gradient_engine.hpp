@@ -9,7 +9,6 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 
 #include "trees/gradient/gradient_categories.hpp"
 #include "trees/gradient/gradient_rules.hpp"
@@ -32,6 +31,7 @@ struct GradientState {
     LeafSquares squares{};                  // if there are categories
     std::vector<std::uint8_t> groups{};     // that contain all columns of the path; empty: all
     std::vector<std::uint8_t> alive{};      // columns by which rows here can be split; empty: all
+    std::vector<double> stored{};           // by sparse column: weight of the rows with an entry
 };
 
 template <typename Rows> class GradientEngine {
@@ -107,6 +107,8 @@ template <typename Rows> class GradientEngine {
                 left.state.weight > right.state.weight;
         bound(parent, left, right, j);
         left.state.alive = right.state.alive = parent.state.alive;
+        if constexpr (!Rows::elsewhere)
+            rows_.divide_stored(parent, left, right);
         if (rules_.n_groups) {
             left.state.groups = parent.state.groups;
             for (std::size_t k = 0; k < rules_.n_groups; ++k)
@@ -166,7 +168,9 @@ template <typename Rows> class GradientEngine {
     // One side of a split along a sparse column holds only rows that have an entry in it, which
     // must have enough weight. Columns where they have not are not looked at again below the leaf.
     void keep_alive(Open &leaf) {
-        const std::vector<double> stored = rows_.stored_weights(leaf);
+        std::vector<double> &stored = leaf.state.stored;
+        if (stored.empty())
+            stored = rows_.stored_weights(leaf);
         leaf.state.alive.resize(codes_.d);
         for (std::size_t j = 0; j < codes_.d; ++j)
             leaf.state.alive[j] = stored[j] >= rules_.min_rows * (1.0 - 1e-9);
@@ -175,7 +179,6 @@ template <typename Rows> class GradientEngine {
     // The best splits of one or two leaves. With `subtract`, b has the histogram of its parent,
     // from which that of a is subtracted (`minus`: the same for a single leaf).
     void choose(Open &a, Open *b, bool subtract = false, const Open *minus = nullptr) {
-        const std::size_t d = codes_.d;
         const std::vector<std::uint8_t> counted = a.state.alive; // columns of the histograms
         const auto less = [&](Open &whole, const Open &part, std::size_t j) {
             if (!counted.empty() && !counted[j])
@@ -189,10 +192,16 @@ template <typename Rows> class GradientEngine {
             if (leaf && bins_.any_categorical())
                 leaf->state.squares = rows_.squares(*leaf);
         const auto use_a = usable(a), use_b = b ? usable(*b) : use_a;
-        const std::size_t work = pool_.size() * (b ? 2 : 1);
-        const std::size_t pieces = work > 1u << 13 && threads_ > 1 ? 2u * threads_ : 1u;
+        const auto open = looked_at(codes_.d, use_a, use_b, subtract || minus, counted);
+        std::size_t work = 0;
+        for (const std::uint32_t j : open)
+            work += (pool_.offset(j + 1) - pool_.offset(j)) * (b ? 2 : 1);
+        // More pieces than threads, because columns may have very different numbers of codes.
+        const std::size_t pieces = work > 1u << 13 && threads_ > 1 ? 8u * threads_ : 1u;
         for_each_piece(pieces, threads_, [&](std::size_t piece) {
-            for (std::size_t j = d * piece / pieces; j < d * (piece + 1) / pieces; ++j) {
+            for (std::size_t k = open.size() * piece / pieces;
+                 k < open.size() * (piece + 1) / pieces; ++k) {
+                const std::size_t j = open[k];
                 if (subtract)
                     less(*b, a, j);
                 if (minus)
@@ -202,24 +211,25 @@ template <typename Rows> class GradientEngine {
                     found_[1][j] = use_b.empty() || use_b[j] ? best_of(*b, j, nullptr) : Found{};
             }
         });
-        settle(a, found_[0]);
+        settle(a, found_[0], open);
         if (b)
-            settle(*b, found_[1]);
+            settle(*b, found_[1], open);
     }
 
-    // The best of the splits of all columns; rows are counted if a side may have too few of them.
-    void settle(Open &leaf, std::vector<Found> &found) {
+    // The best of the splits of the given columns; rows are counted if a side may have too few.
+    void settle(Open &leaf, std::vector<Found> &found, const std::vector<std::uint32_t> &open) {
         const State &state = leaf.state;
-        const double own = own_term(leaf);
+        const double own = own_term(state.total, state.bounds, split_rules_.l2);
         // The columns by their scores, the first one of those that tie on top.
         const auto below = [&](std::uint32_t a, std::uint32_t b) {
             return found[a].score != found[b].score ? found[a].score < found[b].score : a > b;
         };
-        std::vector<std::uint32_t> columns(found.size());
-        std::iota(columns.begin(), columns.end(), 0u);
+        std::vector<std::uint32_t> columns, counted;
+        for (const std::uint32_t j : open)
+            if (found[j].score >= 0.0)
+                columns.push_back(j);
         std::make_heap(columns.begin(), columns.end(), below);
-        std::vector<std::uint8_t> counted(found.size(), 0);
-        for (;;) {
+        while (!columns.empty()) {
             const std::uint32_t j = columns.front();
             const double gain = (found[j].score - own) * gain_scale_;
             if (found[j].score < 0.0 || !(found[j].score - own > noise * own) ||
@@ -230,25 +240,16 @@ template <typename Rows> class GradientEngine {
             const bool sure = packed_.counts || rules_.rows_by_curvature ||
                               static_cast<double>(smaller) >=
                                   rules_.min_rows * static_cast<double>(state.largest);
-            if (sure || counted[j]) {
+            if (sure || std::find(counted.begin(), counted.end(), j) != counted.end()) {
                 accept(leaf, j, found[j], gain);
                 return;
             }
-            counted[j] = 1;
+            counted.push_back(j);
             std::pop_heap(columns.begin(), columns.end(), below);
             const std::vector<double> weights = rows_.weights(leaf, j, bins_.n_bins[j] + 1);
             found[j] = best_of(leaf, j, weights.data());
             std::push_heap(columns.begin(), columns.end(), below);
         }
-    }
-
-    double own_term(const Open &leaf) const {
-        const std::int64_t g = gradient_of(leaf.state.total), h = hessian_of(leaf.state.total);
-        if (!leaf.state.bounds.any())
-            return term(g, h, split_rules_.l2);
-        const double H = static_cast<double>(h) + split_rules_.l2, G = static_cast<double>(g);
-        const double v = std::clamp(-G / H, leaf.state.bounds.lower, leaf.state.bounds.upper);
-        return -2.0 * G * v - H * v * v;
     }
 
     void accept(Open &leaf, std::size_t j, const Found &found, double gain) {
@@ -345,7 +346,8 @@ template <typename Rows> class GradientEngine {
                     best.code += pass * static_cast<std::uint32_t>(most_codes);
                 std::reverse(order.begin(), order.end());
             }
-            if (const double own = own_term(leaf); best.score > own)
+            if (const double own = own_term(leaf.state.total, leaf.state.bounds, split_rules_.l2);
+                best.score > own)
                 best.score =
                     own + (best.score - own) * real_share(leaf.state.total, leaf.state.squares,
                                                           sums, order, packed_);

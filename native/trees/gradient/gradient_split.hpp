@@ -133,4 +133,14 @@ inline std::vector<std::uint32_t> category_order(const std::int64_t *sums, std::
     return order;
 }
 
+// The term of a leaf that is not divided.
+inline double own_term(std::int64_t total, const Bounds &bounds, double l2) {
+    const std::int64_t g = gradient_of(total), h = hessian_of(total);
+    if (!bounds.any())
+        return term(g, h, l2);
+    const double H = static_cast<double>(h) + l2, G = static_cast<double>(g);
+    const double v = std::clamp(-G / H, bounds.lower, bounds.upper);
+    return -2.0 * G * v - H * v * v;
+}
+
 } // namespace thetahat::trees

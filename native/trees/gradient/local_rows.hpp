@@ -76,6 +76,19 @@ class LocalRows {
         return stored;
     }
 
+    // The same of two new leaves, from that of their parent, if it is known: only the rows of the
+    // smaller leaf are read.
+    template <typename Open> void divide_stored(Open &parent, Open &left, Open &right) const {
+        if (parent.state.stored.empty())
+            return;
+        Open &small = counts_left(left, right) ? left : right;
+        std::vector<double> &rest = (&small == &left ? right : left).state.stored;
+        small.state.stored = stored_weights(small);
+        rest.swap(parent.state.stored);
+        for (std::size_t j = 0; j < rest.size(); ++j)
+            rest[j] -= small.state.stored[j];
+    }
+
     // The rows whose code of column j is marked come first.
     template <typename Open>
     void part(const Open &parent, Open &left, Open &right, std::size_t j,

@@ -213,3 +213,40 @@ def test_errors_of_a_function_reach_the_caller():
         _native.smo_called(
             fails, *cache(5, 3), np.ones(5), lower, upper, kink, split, *state(linear), 9, 0.1
         )
+
+
+def test_pairs_refuse_what_does_not_fit():
+    k, n = 3, 6
+    ends, pairs = np.array([0, 2, 4, 6]), np.array([[0, 1], [1, 2]])
+    good = {
+        "ends": ends,
+        "pairs": pairs,
+        "cost": np.ones(n),
+        "limit": 10,
+        "tolerance": 1e-3,
+        "beta": np.zeros((k - 1, n)),
+        "numbers": np.zeros((2, 3)),
+        "steps": np.zeros(2, dtype=np.int64),
+        "threads": 1,
+    }
+    columns = np.arange(12.0).reshape(2, n)
+    _native.smo_pairs_columns(columns, 2, 0.1, 0.0, 1, **good)
+    _native.smo_pairs_matrix(np.eye(n), np.arange(n), **good)
+    for name, bad in (
+        ("ends", np.array([0, 2, 4, 5])),
+        ("ends", np.array([0, 5, 4, 6])),
+        ("pairs", np.array([[1, 0], [1, 2]])),
+        ("pairs", np.array([[0, 1], [1, 3]])),
+        ("pairs", np.array([[-1, 1], [1, 2]])),
+        ("beta", np.zeros((k, n))),
+        ("numbers", np.zeros((1, 3))),
+        ("steps", np.zeros(3, dtype=np.int64)),
+    ):
+        with pytest.raises(ValueError, match=r"must|needed"):
+            _native.smo_pairs_columns(columns, 2, 0.1, 0.0, 1, **{**good, name: bad})
+    with pytest.raises(ValueError, match="one entry per row"):
+        _native.smo_pairs_columns(columns[:, :5].copy(), 2, 0.1, 0.0, 1, **good)
+    with pytest.raises(ValueError, match="out of range"):
+        _native.smo_pairs_matrix(np.eye(n), np.arange(1, n + 1), **good)
+    with pytest.raises(ValueError, match="unknown kernel"):
+        _native.smo_pairs_columns(columns, 7, 0.1, 0.0, 1, **good)
