@@ -202,6 +202,19 @@ def test_margins_far_below_the_tolerance_are_found():
     assert model.score(A, y) == exact.score(A, y)
 
 
+def test_a_margin_of_almost_nothing_does_not_take_millions_of_steps():
+    r = np.random.default_rng(3)
+    A = r.normal(size=(300, 2))
+    y = (A[:, 0] > 0) ^ (r.random(300) < 0.5)
+    with pytest.warns(ConvergenceWarning, match="maximum number of iterations"):
+        model = th.NuSVC(nu=0.1).fit(A, y)
+    assert model.n_iter_[0] < 110_000
+    assert np.isfinite(model.decision_function(A)).all()
+    with pytest.warns(ConvergenceWarning):
+        longer = th.NuSVC(nu=0.1, max_iter=120_000).fit(A, y)
+    assert longer.n_iter_[0] == 120_000
+
+
 def test_a_nu_that_leaves_no_margin_gives_one_warning():
     rows = np.random.default_rng(1).standard_normal((90, 3))
     with pytest.warns(ConvergenceWarning, match=r"nu=0\.2 is too small.*larger nu") as found:

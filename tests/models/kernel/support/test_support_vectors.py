@@ -196,7 +196,7 @@ def test_shrinking_and_small_caches_reach_the_same_optimum(name, monkeypatch):
 
     monkeypatch.setattr(support_dual, "MIN_SHRINKABLE", 50)
     monkeypatch.setattr(support_dual, "WORK_PER_CALL", 2000)
-    X, z = rows(500)
+    X, z = rows(300)
     y = targets(name, z)
     given = dict(C=5.0, tol=1e-6)
     whole = getattr(th, name)(shrinking=False, **given).fit(X, y)
@@ -333,3 +333,16 @@ def test_far_from_zero_and_badly_scaled_rows():
     costly = th.SVC(C=1e6, gamma=0.5).fit(X, z > 0)
     assert costly.score(X, z > 0) == 1.0
     assert costly.solution_.outcome.success
+
+
+@pytest.mark.parametrize("density", [0.02, 0.5])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_few_sparse_rows_give_the_model_of_dense_ones(kernel, density):
+    rows = sp.random(120, 200, density, "csr", random_state=0)
+    y = np.random.default_rng(0).integers(0, 2, 120)
+    found = th.SVC(kernel=kernel, coef0=1.0, tol=1e-8).fit(rows, y)
+    wanted = th.SVC(kernel=kernel, coef0=1.0, tol=1e-8).fit(rows.toarray(), y)
+    np.testing.assert_array_equal(found.support_, wanted.support_)
+    np.testing.assert_allclose(
+        found.decision_function(rows), wanted.decision_function(rows.toarray()), atol=1e-6
+    )

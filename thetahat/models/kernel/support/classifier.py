@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,13 +17,17 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.linear_classifier import require_two_weighted_classes
 from thetahat.estimator.parameters import Range, boolean, one_of
+from thetahat.estimator.sparsify import in_sparse_interface
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
-from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.joined import joined
-from thetahat.mathematics.optimizers.solution import Solution
-from thetahat.models.kernel.support.machine import SupportVectors, TrainingRows
+from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.optimizers.joined import worst
+from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.models.kernel.support.machine import SupportVectors
+from thetahat.models.kernel.support.pairs import PairExpansion, PairFit, columns_of_classes
 from thetahat.models.kernel.support.probabilities import coupled, fit_sigmoid, sigmoid
+from thetahat.models.kernel.support.rows import TrainingRows
 from thetahat.objective.kernel.support_dual import DualSolution
 
 FOLDS = 5
@@ -66,7 +71,7 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         The labels in sorted order.
     class_weight_ : array of shape (n_classes,)
         The weight of each class.
-    dual_coef_ : array or sparse array of shape (n_classes - 1, n_support)
+    dual_coef_ : array or sparse matrix of shape (n_classes - 1, n_support)
         The coefficients of the support vectors, yᵢαᵢ. For more than two classes, each support
         vector is part of n_classes − 1 functions, in the order of the other classes.
     intercept_ : array of shape (n_classes * (n_classes - 1) / 2,)
@@ -138,6 +143,18 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         self._finish()
         return self
 
+    def _fit_small_pairs(
+        self,
+        training: TrainingRows,
+        used: Array,
+        ends: Array,
+        weight: Array,
+        pairs: Array,
+        watch: Watch,
+    ) -> tuple[Array, dict[int, PairFit]]:
+        """The coefficients of shape (n_classes − 1, n), and the pairs that are fitted already."""
+        return np.zeros((len(ends) - 2, len(used))), {}
+
     def _fit_pairs(self, rows: InMemory, used: Array, codes: Array, weight: Array) -> None:
         k = len(self.classes_)
         training = self._training_rows(rows, n_problems=k * (k - 1) // 2)
@@ -145,44 +162,64 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         in_order = np.array_equal(used, np.arange(rows.n_rows))
         if not given and not in_order:
             training = replace(training, X=training.X[used])
-        pairs = [(1, 0)] if k == 2 else list(combinations(range(k), 2))
         ends = np.searchsorted(codes, np.arange(k + 1))
-        weights, offsets = np.zeros((len(used), len(pairs))), np.zeros(len(pairs))
-        found: list[Solution] = []
-        steps, sigmoids, flat = [], [], []
+        pairs = np.column_stack(np.triu_indices(k, 1))
+        watch = Watch()  # one limit of time for all pairs
+        coefficients, found = self._fit_small_pairs(training, used, ends, weight, pairs, watch)
+        sigmoids, flat = [], []
         random = generator(self.random_state) if self.probability else None
-        for column, (a, b) in enumerate(pairs):
-            low, high = min(a, b), max(a, b)
+        for pair, (low, high) in enumerate(pairs.tolist()):
+            if pair in found and random is None:
+                continue
             places = np.r_[ends[low] : ends[low + 1], ends[high] : ends[high + 1]]
-            signs = np.where(codes[places] == a, 1.0, -1.0)
+            first = ends[low + 1] - ends[low]
+            positive = high if k == 2 else low
+            signs = np.where(codes[places] == positive, 1.0, -1.0)
             which = None if len(places) == len(used) and (in_order or not given) else places
             which = used[places] if given and which is not None else which
-            if not len(np.unique(signs)) == 2:  # a class whose rows all have weight 0
-                offsets[column] = float(np.sign(signs.sum()))
-                steps.append(0)
+            if not 0 < first < len(places):  # a class whose rows all have weight 0
+                found[pair] = PairFit(float(np.sign(signs.sum())), Outcome.EXACT, 0, 0.0, 0.0)
                 continue
-            labels = (self.classes_[[a]].tolist()[0], self.classes_[[b]].tolist()[0])
-            beta, offset, solution = self._fit_pair(training, which, signs, weight[places], labels)
-            if solution.flat:
-                flat.append(labels)
-            weights[places, column], offsets[column] = beta, offset
-            found.append(self._solution(solution, used[places], rows.n_rows, beta))
-            steps.append(solution.steps)
+            labels = tuple(self.classes_[[positive, low + high - positive]].tolist())
+            if pair not in found:
+                fit = watch.in_time(partial(self._fit_pair, training, which, signs, weight[places]))
+                beta, offset, end = fit(labels)
+                if end.flat:
+                    flat.append(labels)
+                coefficients[high - 1, places[:first]] = beta[:first]
+                coefficients[low, places[first:]] = beta[first:]
+                found[pair] = PairFit(offset, end.outcome, end.steps, end.value, end.gap)
             if random is not None:
                 scores = self._held_out(training, places, used, signs, weight, labels, random)
                 sigmoids.append(fit_sigmoid(scores, signs > 0, weight[places]))
-        support = np.flatnonzero(weights.any(axis=1))
-        self._n_support = np.bincount(codes[support], minlength=k).astype(np.int32)
-        self.intercept_ = offsets
-        own = _by_other_class(weights[support], codes[support], pairs, k)
-        self.dual_coef_ = self._shared_format(own, rows)
-        self._keep(rows, used[support], weights[support], offsets)
-        self.n_iter_ = np.array(steps, dtype=np.int32)
-        self.solution_ = joined(found)
+        fits = [found[pair] for pair in range(len(pairs))]
+        self._keep_pairs(rows, used, codes, coefficients, fits)
         self.probA_ = np.array([each[0] for each in sigmoids])
         self.probB_ = np.array([each[1] for each in sigmoids])
         if flat:
             self._warn_of_flat(flat)
+
+    def _keep_pairs(
+        self, rows: InMemory, used: Array, codes: Array, coefficients: Array, fits: list[PairFit]
+    ) -> None:
+        k = len(self.classes_)
+        support = np.flatnonzero(coefficients.any(axis=0))
+        own, classes = np.ascontiguousarray(coefficients[:, support]), codes[support]
+        self._n_support = np.bincount(classes, minlength=k).astype(np.int32)
+        self.intercept_ = np.array([fit.offset for fit in fits])
+        self.dual_coef_ = self._shared_format(own, rows)
+        classes = self._keep(rows, used[support], own.T, self.intercept_, classes)
+        self._ends = np.searchsorted(classes, np.arange(k + 1))
+        self.n_iter_ = np.array([fit.steps for fit in fits], dtype=np.int32)
+        theta = np.zeros((k - 1, rows.n_rows))
+        theta[:, used] = coefficients
+        total = replace(
+            worst(fits),
+            steps=max(fit.steps for fit in fits),
+            value=sum(fit.value for fit in fits),
+            gap=max(fit.gap for fit in fits),
+        )
+        self.solution_ = self._solution(total, theta[0] if k == 2 else theta)
 
     def _warn_of_flat(self, pairs: list[tuple[Any, Any]]) -> None:
         """Warn that the functions of these pairs of classes are constant up to rounding errors."""
@@ -217,8 +254,20 @@ class SupportVectorClassifier(Classifier, SupportVectors):
             scores[out] = training.kernel.block(X[test], centres) @ beta[support] + offset
         return scores
 
-    def _pair_scores(self, X: Any) -> Array:
-        return self._scores(X)
+    def _expansion(self) -> Callable[[Matrix], Array]:
+        if self._weights.shape[1] == len(self._offsets):  # two classes, or a file of version 0.1
+            return super()._expansion()
+        return PairExpansion(self.kernel_, self._centres, self._weights, self._ends, self._offsets)
+
+    def _pair_weights(self) -> Array:
+        """The coefficients of the centres, with one column for each pair of classes."""
+        if self._weights.shape[1] == len(self._offsets):
+            return self._weights
+        found = np.zeros((len(self._weights), len(self._offsets)))
+        for c, columns in enumerate(columns_of_classes(len(self.classes_))):
+            own = slice(self._ends[c], self._ends[c + 1])
+            found[own, columns] = self._weights[own]
+        return found
 
     def decision_function(self, X: Any) -> Array:
         """Compute the scores of the classes. Cost: O(n m d) for m support vectors.
@@ -235,7 +284,7 @@ class SupportVectorClassifier(Classifier, SupportVectors):
             each pair i < j, positive for class i; for "ovr", the votes of each class plus a number
             below 1/3 that grows with its scores.
         """
-        scores = self._pair_scores(X)
+        scores = self._scores(X)
         if len(self.classes_) == 2:
             return scores[:, 0]
         if self.decision_function_shape == "ovo":
@@ -262,7 +311,7 @@ class SupportVectorClassifier(Classifier, SupportVectors):
                 f"{type(self).__name__}: break_ties must be False when decision_function_shape is "
                 "'ovo'. Use decision_function_shape='ovr'."
             )
-        scores = self._pair_scores(X)
+        scores = self._scores(X)
         if len(self.classes_) == 2:
             return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
         return self.classes_[np.argmax(self._votes(scores, with_scores=self.break_ties), axis=1)]
@@ -272,12 +321,11 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         k = len(self.classes_)
         votes = np.zeros((len(scores), k), dtype=scores.dtype)
         sums = np.zeros_like(votes)
-        for column, (i, j) in enumerate(combinations(range(k), 2)):
-            wins = scores[:, column] > 0
-            votes[:, i] += wins
-            votes[:, j] += ~wins
-            sums[:, i] += scores[:, column]
-            sums[:, j] -= scores[:, column]
+        for c, columns in enumerate(columns_of_classes(k)):
+            of_former, of_later = scores[:, columns[:c]], scores[:, columns[c:]]
+            votes[:, c] = (of_later > 0).sum(axis=1) + (of_former <= 0).sum(axis=1)
+            if with_scores:
+                sums[:, c] = of_later.sum(axis=1) - of_former.sum(axis=1)
         return votes + sums / (3 * (np.abs(sums) + 1)) if with_scores else votes
 
     @available_if(_has_probabilities)
@@ -293,7 +341,7 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         -------
         array of shape (n, n_classes)
         """
-        scores = self._pair_scores(X)
+        scores = self._scores(X)
         if not len(self.probA_):
             raise NotFittedError(
                 "predict_proba is not available when fitted with probability=False. Fit the model "
@@ -324,32 +372,15 @@ class SupportVectorClassifier(Classifier, SupportVectors):
     def _linear_coefficients(self) -> Any:
         if len(self.classes_) == 2:
             return super()._linear_coefficients()
-        rows = self.support_vectors_
-        weights = np.zeros((rows.shape[0], len(self.intercept_)))
-        dual = self.dual_coef_
+        rows, dual = self.support_vectors_, self.dual_coef_
         dual = dual.toarray() if hasattr(dual, "toarray") else dual
+        found = np.zeros((len(self.intercept_), rows.shape[1]))
         ends = np.concatenate([[0], np.cumsum(self._n_support)])
-        for column, (i, j) in enumerate(combinations(range(len(self.classes_)), 2)):
-            weights[ends[i] : ends[i + 1], column] = dual[j - 1, ends[i] : ends[i + 1]]
-            weights[ends[j] : ends[j + 1], column] = dual[i, ends[j] : ends[j + 1]]
+        for c, columns in enumerate(columns_of_classes(len(self.classes_))):
+            own = slice(ends[c], ends[c + 1])
+            found[columns] += dual[:, own] @ rows[own]
         if isinstance(rows, np.ndarray):
-            return weights.T @ rows
+            return found
         from scipy.sparse import csr_array
 
-        return csr_array(weights.T) @ rows
-
-
-def _by_other_class(
-    weights: Array, codes: Array, pairs: list[tuple[int, int]], n_classes: int
-) -> Array:
-    """Coefficients of shape (k − 1, n_support): those of a row of class i against each other class.
-
-    Class j is in row j − 1 if j > i, and in row j otherwise.
-    """
-    if n_classes == 2:
-        return np.ascontiguousarray(weights.T)
-    found = np.zeros((n_classes - 1, len(weights)))
-    for column, (i, j) in enumerate(pairs):
-        found[j - 1, codes == i] = weights[codes == i, column]
-        found[i, codes == j] = weights[codes == j, column]
-    return found
+        return in_sparse_interface(csr_array(found))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import (
     Range,
@@ -19,9 +19,9 @@ from thetahat.estimator.parameters import (
     real,
     whole,
 )
+from thetahat.estimator.sparsify import in_sparse_interface
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
-from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.kernels import named as named_kernel
@@ -31,17 +31,22 @@ from thetahat.mathematics.kernels.names import is_scikit_learns
 from thetahat.mathematics.kernels.polynomial import Linear, Sigmoid
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.kernel.parameters import OfKernel, in_memory, is_name, kernel_of
-from thetahat.objective.kernel.expansion import KernelExpansion
+from thetahat.models.kernel.support.rows import (
+    FEW_ROWS,
+    FEW_ROWS_OF_MANY,
+    MANY_PROBLEMS,
+    TrainingRows,
+    dense_if_small,
+    joined_if_equal,
+    variance,
+)
+from thetahat.objective.kernel.compiled import compiled, kernel_sums
 from thetahat.objective.kernel.features import gram_of
-from thetahat.objective.kernel.gram_rows import compiled, gram_rows
+from thetahat.objective.kernel.gram_rows import gram_rows
 from thetahat.objective.kernel.support_dual import BoxDual, DualSolution, minimise_dual
 from thetahat.objective.predictor import in_double
 
 MEBIBYTE = 1 << 20
-FEW_ROWS = 500
-"""The kernel matrix of so few rows is computed at once, in double precision."""
-FEW_ENTRIES = 1 << 20
-"""So few entries of sparse rows are stored with their zeros."""
 FREE_OF_ROUNDING = 3e-8
 """Rounding error of a cached entry in single precision, relative to the largest coefficients."""
 LOST_SHARE = 1e-3
@@ -50,17 +55,17 @@ LARGEST_COST = 1e100
 """Bound of the coefficients in place of a larger or infinite one; its square is finite."""
 
 
-@dataclass(frozen=True)
-class TrainingRows:
-    """The rows of a fit with their kernel; if they are few, their matrix as a precomputed one."""
-
-    kernel: Kernel
-    X: Matrix
+class Stopped(Protocol):
+    """How a solver stopped."""
 
     @property
-    def are_a_matrix(self) -> bool:
-        """Whether X is the kernel matrix."""
-        return isinstance(self.kernel, Precomputed)
+    def outcome(self) -> Outcome: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
 
 
 class SupportVectors(OfKernel):
@@ -100,7 +105,7 @@ class SupportVectors(OfKernel):
     ----------
     support_ : array of shape (n_support,)
         The numbers of the training rows that are support vectors.
-    support_vectors_ : array or sparse array of shape (n_support, d)
+    support_vectors_ : array or sparse matrix of shape (n_support, d)
         These rows; empty for a precomputed kernel.
     n_support_ : array of shape (n_classes,) or (1,)
         The number of support vectors of each class, or of all.
@@ -218,7 +223,7 @@ class SupportVectors(OfKernel):
             gamma = 1.0 / rows.n_features
         elif gamma == "scale":
             gamma = 1.0 / (
-                rows.n_features * (_variance(_dense_if_small(rows.X[used]), weight) or 1.0)
+                rows.n_features * (variance(dense_if_small(rows.X[used]), weight) or 1.0)
             )
         if is_name(self.kernel, "sigmoid"):
             return Sigmoid(float(gamma), float(self.coef0))
@@ -226,9 +231,10 @@ class SupportVectors(OfKernel):
 
     def _training_rows(self, rows: InMemory, n_problems: int = 1) -> TrainingRows:
         """The rows for `_solve`: if they are few and of several problems, their kernel matrix."""
-        kernel, X = self.kernel_, in_double(_dense_if_small(rows.X))
-        if X.shape[0] > FEW_ROWS or isinstance(kernel, Precomputed):
-            return TrainingRows(kernel, in_double(rows.X))
+        kernel, X = self.kernel_, in_double(dense_if_small(rows.X))
+        few = FEW_ROWS if n_problems < MANY_PROBLEMS else FEW_ROWS_OF_MANY
+        if X.shape[0] > few or isinstance(kernel, Precomputed):
+            return TrainingRows(kernel, X)
         if n_problems == 1 and compiled(kernel) is not None and isinstance(X, np.ndarray):
             return TrainingRows(kernel, X)  # compiled code computes the rows that it needs
         return TrainingRows(Precomputed(), gram_of(kernel, X, np.arange(X.shape[0])))
@@ -241,17 +247,21 @@ class SupportVectors(OfKernel):
         *,
         tolerance: float | None = None,
         steps_before: int = 0,
+        most_steps: int | None = None,
     ) -> DualSolution:
-        """Minimise the dual of these rows; the tolerance is `tol` if none is given."""
+        """Minimise the dual of these rows; the tolerance is `tol` if none is given.
+
+        `most_steps` counts, with the steps before, where `max_iter` sets no limit.
+        """
         tolerance = self.tol if tolerance is None else tolerance
-        largest = float(np.max(dual.upper, initial=0.0)) * math.sqrt(len(dual.upper))
-        single = len(dual.upper) > FEW_ROWS and FREE_OF_ROUNDING * largest <= 0.1 * tolerance
+        limit = most_steps if self.max_iter < 0 else self.max_iter
+        single = in_single(len(dual.upper), float(np.max(dual.upper, initial=0.0)), tolerance)
         rows = gram_rows(training.kernel, training.X, which, self.cache_size * MEBIBYTE, single)
         return minimise_dual(
             rows,
             dual,
             tolerance=tolerance,
-            max_steps=None if self.max_iter < 0 else max(0, self.max_iter - steps_before),
+            max_steps=None if limit is None else max(0, limit - steps_before),
             shrinking=self.shrinking,
             watch=Watch(),
         )
@@ -267,11 +277,9 @@ class SupportVectors(OfKernel):
                 ConvergenceWarning,
             )
 
-    def _solution(self, found: DualSolution, which: Array, n_rows: int, beta: Array) -> Solution:
-        whole = np.zeros(n_rows)
-        whole[which] = beta
+    def _solution(self, found: Stopped, theta: Array) -> Solution:
         return Solution(
-            theta=whole,
+            theta=theta,
             outcome=found.outcome,
             solver="smo",
             reason="hinge or tube loss under a kernel: pairs of dual variables, by their gain",
@@ -280,14 +288,23 @@ class SupportVectors(OfKernel):
             gap=found.gap,
             gap_kind="duality gap",
             message=found.outcome.value,
-            multipliers=whole,
+            multipliers=theta,
         )
 
-    def _keep(self, rows: InMemory, support: Array, weights: Array, offsets: Array) -> None:
+    def _keep(
+        self,
+        rows: InMemory,
+        support: Array,
+        weights: Array,
+        offsets: Array,
+        classes: Array | None = None,
+    ) -> Array:
         """Store the support and what predictions need; equal support vectors are joined.
 
-        `weights` has one column for each function.
+        `weights` has one column for each function. Only support vectors of one class are joined;
+        the class of each that is left is returned.
         """
+        classes = np.zeros(len(support), dtype=np.intp) if classes is None else classes
         self.support_ = support.astype(np.int32)
         centres = self.kernel_.rows(in_double(rows.X), support)
         weights = np.ascontiguousarray(weights)
@@ -296,38 +313,32 @@ class SupportVectors(OfKernel):
         else:
             self.support_vectors_ = centres
             if isinstance(centres, np.ndarray):  # by columns, as compiled code reads them
-                centres, weights = _joined_if_equal(centres, weights)
-                centres = np.asfortranarray(centres)
+                which, weights = joined_if_equal(centres, weights, classes)
+                centres = np.asfortranarray(centres[which])
+                classes = classes[which]
+            else:
+                self.support_vectors_ = in_sparse_interface(centres)
         self._centres, self._weights, self._offsets = centres, weights, offsets
+        return classes
 
     def _shared_format(self, dual_coef: Array, rows: InMemory) -> Any:
-        """The coefficients, as a sparse array if the rows are."""
+        """The coefficients, sparse if the rows are."""
         if not rows.is_sparse:
             return dual_coef
         from scipy.sparse import csr_array
 
-        return csr_array(dual_coef)
+        return in_sparse_interface(csr_array(dual_coef))
 
     def _scores(self, X: Any) -> Array:
         """All functions at the rows of X, of shape (n, n_functions)."""
         source = self._open_again(X)
         if not len(self.support_):
             return np.tile(self._offsets, (source.n_rows, 1)).astype(source.dtype)
-        formula = compiled(self.kernel_)
-        if formula is not None and isinstance(source, InMemory) and not source.is_sparse:
-            if isinstance(self._centres, np.ndarray):
-                return self._compiled_scores(source, formula)
-        expansion = KernelExpansion(self.kernel_, self._centres, self._weights, self._offsets)
-        return self._expand(source, expansion)
+        return self._expand(source, self._expansion())
 
-    def _compiled_scores(self, source: InMemory, formula: tuple[int, float, float, int]) -> Array:
-        found = np.empty((source.n_rows, self._weights.shape[1]))
-        rows = np.ascontiguousarray(source.X, dtype=np.float64)
-        columns = np.ascontiguousarray(self._centres.T)
-        _native.kernel_sums(
-            columns, *formula, self._weights, self._offsets, rows, found, n_threads()
-        )
-        return found.astype(source.dtype, copy=False)
+    def _expansion(self) -> Callable[[Matrix], Array]:
+        """All functions, for rows in memory."""
+        return partial(kernel_sums, self.kernel_, self._centres, self._weights, self._offsets)
 
     def _finish(self) -> None:
         solution = self.solution_
@@ -343,42 +354,13 @@ class SupportVectors(OfKernel):
             )
 
 
+def in_single(n_rows: int, largest: float, tolerance: float) -> bool:
+    """Whether kernel rows are cached in single precision: if they are many, and exact enough."""
+    rounding = FREE_OF_ROUNDING * largest * math.sqrt(n_rows)
+    return n_rows > FEW_ROWS and rounding <= 0.1 * tolerance
+
+
 def costs(C: float, weight: Array) -> Array:
     """The bounds of the coefficients: C times the weights of the rows."""
     with np.errstate(over="ignore"):
         return np.minimum(C * weight, LARGEST_COST)
-
-
-def _dense_if_small(X: Matrix) -> Matrix:
-    """Few sparse rows as dense ones, so that both kinds give the same numbers bit for bit."""
-    small = X.shape[0] <= FEW_ROWS and X.shape[0] * X.shape[1] <= FEW_ENTRIES
-    return X.toarray() if small and hasattr(X, "toarray") else X
-
-
-def _joined_if_equal(centres: Array, weights: Array) -> tuple[Array, Array]:
-    """Each of the rows once, in the order of the first of them, with the sum of their weights."""
-    if not len(centres):
-        return centres, weights
-    rows = np.ascontiguousarray(centres) + 0.0  # −0.0 becomes 0.0
-    as_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    _, first, same = np.unique(as_bytes, return_index=True, return_inverse=True)
-    if len(first) == len(rows):
-        return centres, weights
-    joined = np.zeros((len(first), weights.shape[1]))
-    np.add.at(joined, same, weights)
-    order = np.argsort(first)
-    return rows[first[order]], joined[order]
-
-
-def _variance(X: Matrix, weight: Array) -> float:
-    """The weighted variance of all entries. Cost: O(n d)."""
-    shares = weight / weight.sum()
-    if isinstance(X, np.ndarray):
-        X = X.astype(np.float64, copy=False)
-        mean = float(shares @ X.mean(axis=1))
-        gaps = X - mean
-        return float(shares @ np.einsum("ij,ij->i", gaps, gaps)) / X.shape[1]
-    d = X.shape[1]
-    mean = float(shares @ np.asarray(X.sum(axis=1), dtype=np.float64).ravel()) / d
-    squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return max(0.0, float(shares @ squares) / d - mean * mean)

@@ -15,12 +15,17 @@ from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.kernel.support.classifier import SupportVectorClassifier
-from thetahat.models.kernel.support.machine import TrainingRows
+from thetahat.models.kernel.support.rows import TrainingRows
 from thetahat.models.kernel.support.start import filled
 from thetahat.objective.kernel.support_dual import BoxDual, DualSolution
 
 MOST_ROUNDS = 8
 """Solutions with a smaller tolerance each, because the margin was smaller than thought."""
+STEPS_PER_ROW = 100
+"""Steps per row, after the first solution, for a margin smaller than thought: where it is almost 0,
+millions would hardly change a function that consists of it divided by itself."""
+LEAST_REFINEMENT = 100_000
+"""Steps that a margin smaller than thought may take at least."""
 NO_MARGIN = 1e-10
 """A smaller margin, relative to the largest possible score, is one of rounding errors."""
 
@@ -41,7 +46,9 @@ class NuSVC(SupportVectorClassifier):
     tol : float, default=1e-3
         Tolerance of the solver, relative to the margin ρ: no pair of rows may violate the
         conditions of optimality by more than tol·ρ. Smaller values give more accurate coefficients
-        and need more iterations. Must be positive.
+        and need more iterations. Must be positive. Where ρ is far below `tol`, because ν is hardly
+        larger than the share of rows on the wrong side, the search ends after 100,000 further
+        iterations, or 100 per row, with a warning: use a larger ν, or give `max_iter`.
     nu : float, default=0.5
         Upper bound of the share of rows inside the margin, and lower bound of the share of support
         vectors (ν). Larger values give a wider margin. Must be more than 0, and at most twice the
@@ -124,10 +131,14 @@ class NuSVC(SupportVectorClassifier):
         least: float,
     ) -> tuple[DualSolution, float]:
         """The solution and ρ; f is divided by ρ, so that violations may be at most tol·ρ."""
-        tolerance, steps = self.tol, 0
+        tolerance, steps, most = self.tol, 0, None
         for _ in range(MOST_ROUNDS):
-            found = self._solve(training, which, dual, tolerance=tolerance, steps_before=steps)
+            found = self._solve(
+                training, which, dual, tolerance=tolerance, steps_before=steps, most_steps=most
+            )
             steps += found.steps
+            if most is None:
+                most = steps + max(LEAST_REFINEMENT, STEPS_PER_ROW * len(dual.linear))
             margin = float(first) * (found.offsets[1] - found.offsets[0]) / 2
             enough = tolerance <= self.tol * margin or max(tolerance, margin) <= least
             if enough or found.outcome is not Outcome.CONVERGED:

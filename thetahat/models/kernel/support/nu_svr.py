@@ -12,8 +12,9 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import infinity, more_than, positive_fraction
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
-from thetahat.models.kernel.support.machine import TrainingRows, costs
+from thetahat.models.kernel.support.machine import costs
 from thetahat.models.kernel.support.regressor import SupportVectorRegressor
+from thetahat.models.kernel.support.rows import TrainingRows
 from thetahat.models.kernel.support.start import filled
 from thetahat.objective.kernel.support_dual import BoxDual
 

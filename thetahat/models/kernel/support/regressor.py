@@ -20,7 +20,7 @@ class OneFunction(SupportVectors):
 
     Attributes
     ----------
-    dual_coef_ : array or sparse array of shape (1, n_support)
+    dual_coef_ : array or sparse matrix of shape (1, n_support)
         The coefficients of the support vectors (β).
     intercept_ : array of shape (1,)
         The intercept of the function (b).
@@ -39,7 +39,9 @@ class OneFunction(SupportVectors):
         self._n_support = np.array([len(support)], dtype=np.int32)
         self._keep(rows, used[support], beta[support, None], self.intercept_)
         self.n_iter_ = found.steps
-        self.solution_ = self._solution(found, used, rows.n_rows, beta)
+        theta = np.zeros(rows.n_rows)
+        theta[used] = beta
+        self.solution_ = self._solution(found, theta)
         self._finish()
 
 

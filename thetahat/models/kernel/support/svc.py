@@ -10,8 +10,11 @@ import numpy as np
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import infinity, more_than
 from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
 from thetahat.models.kernel.support.classifier import SupportVectorClassifier
-from thetahat.models.kernel.support.machine import TrainingRows, costs
+from thetahat.models.kernel.support.machine import costs
+from thetahat.models.kernel.support.pairs import PairFit, fit_small_pairs
+from thetahat.models.kernel.support.rows import TrainingRows
 from thetahat.objective.kernel.support_dual import BoxDual, DualSolution
 
 
@@ -67,6 +70,28 @@ class SVC(SupportVectorClassifier):
         "gamma": ("scale", 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
     }
     _ranges = SupportVectorClassifier._ranges | {"C": more_than(0) | infinity}
+
+    def _fit_small_pairs(
+        self,
+        training: TrainingRows,
+        used: Array,
+        ends: Array,
+        weight: Array,
+        pairs: Array,
+        watch: Watch,
+    ) -> tuple[Array, dict[int, PairFit]]:
+        if len(pairs) == 1:
+            return super()._fit_small_pairs(training, used, ends, weight, pairs, watch)
+        return fit_small_pairs(
+            training,
+            used,
+            ends,
+            costs(self.C, weight),
+            pairs,
+            tolerance=self.tol,
+            max_steps=None if self.max_iter < 0 else self.max_iter,
+            watch=watch,
+        )
 
     def _fit_pair(
         self,
