@@ -28,7 +28,7 @@ def by_loop(X, theta):
     "derivative", ["auto", "finite-differences", slopes], ids=["auto", "differences", "own"]
 )
 def test_the_jacobian_is_that_of_the_formula(model, derivative):
-    chosen, found, reason = Curve(model, derivative).settled(X, THETA)
+    chosen, found, reason, _ = Curve(model, derivative).settled(X, THETA)
     np.testing.assert_array_equal(found, chosen.jacobian(X, THETA))
     np.testing.assert_allclose(chosen.jacobian(X, THETA), slopes(X, THETA), rtol=1e-7, atol=1e-9)
     assert "Jacobian" in reason
@@ -49,3 +49,13 @@ def test_wrong_shapes_and_values_that_are_not_finite_are_refused():
 
 def test_the_linear_function():
     np.testing.assert_allclose(linear_function(X, THETA), 2.0 * X[:, 0] + 0.7)
+
+
+def test_a_formula_of_each_row_is_recorded_and_other_models_are_called():
+    settled = Curve(decay).settled(X, THETA)
+    np.testing.assert_array_equal(settled.program.values(THETA), decay(X, THETA))
+    np.testing.assert_allclose(settled.slopes, slopes(X, THETA), rtol=1e-14)
+    assert Curve(by_loop).settled(X, THETA).program is None
+    branches = Curve(lambda X, theta: decay(X, theta) if theta[0] > 0 else 0 * X[:, 0])
+    assert branches.settled(X, THETA).program is None
+    assert Curve(decay, "finite-differences").settled(X, THETA).program is None

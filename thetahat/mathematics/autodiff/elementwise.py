@@ -124,4 +124,11 @@ def _where_reverse(position: int, u: Array, out: Array, condition: Array, *args:
     return op.where(condition, u, 0.0) if position == 1 else op.where(condition, 0.0, u)
 
 
-define("where", library("where"), forward=_where_forward, reverse=_where_reverse, inert=(0,))
+define(
+    "where",
+    library("where"),
+    forward=_where_forward,
+    reverse=_where_reverse,
+    inert=(0,),
+    by_entry=True,
+)

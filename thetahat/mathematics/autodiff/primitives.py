@@ -72,10 +72,17 @@ def elementwise(
 
     inert = tuple(k for k, partial in enumerate(partials) if not callable(partial) and partial == 0)
     run = run if run is not None else library(name)
-    define(name, run, forward=forward, reverse=reverse, inert=inert, domain=domain)
+    rules = {"forward": forward, "reverse": reverse, "inert": inert, "domain": domain}
+    define(name, run, by_entry=True, **rules)
 
 
-def linear(name: str, run: Callable[..., Array], transpose: Callable[..., Array]) -> None:
+def linear(
+    name: str,
+    run: Callable[..., Array],
+    transpose: Callable[..., Array],
+    *,
+    by_entry: bool = False,
+) -> None:
     """out = A·x, from transpose(u, x, **options) = Aᵀ·u."""
 
     def forward(tangents: list[Array], out: Array, x: Array, **options: Any) -> Array:
@@ -84,7 +91,7 @@ def linear(name: str, run: Callable[..., Array], transpose: Callable[..., Array]
     def reverse(position: int, u: Array, out: Array, x: Array, **options: Any) -> Array:
         return transpose(u, x, **options)
 
-    define(name, run, forward=forward, reverse=reverse)
+    define(name, run, forward=forward, reverse=reverse, by_entry=by_entry)
 
 
 def library(name: str) -> Callable[..., Array]:
@@ -106,6 +113,7 @@ def library(name: str) -> Callable[..., Array]:
             )
         return getattr(xp, name)(*args)
 
+    run.in_numpy = in_numpy  # type: ignore[attr-defined]
     return run
 
 

@@ -52,6 +52,7 @@ linear(
     "cast",
     lambda x, dtype: array_namespace(x).astype(x, dtype),
     lambda u, x, dtype: op.cast(u, dtype=x.dtype),
+    by_entry=True,
 )
 
 

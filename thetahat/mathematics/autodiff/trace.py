@@ -47,6 +47,9 @@ _levels = count(1)
 class Trace(ABC):
     """One running differentiation."""
 
+    abstract = False
+    """Whether operations are only recorded, so that no values are known."""
+
     def __init__(self) -> None:
         self.level = next(_levels)
 
@@ -55,6 +58,9 @@ class Trace(ABC):
         self, primitive: Primitive, out: Array, args: list[Any], values: list[Any], options: Any
     ) -> Any:
         """out = primitive(*values) as an array of this trace; `args` are the traced `values`."""
+
+    def look(self) -> None:  # noqa: B027  # values may be looked at, except while recording
+        """Called when the value of a traced array is used for something else than an operation."""
 
 
 class Constant(Trace):
@@ -91,6 +97,8 @@ class Primitive:
     """Positions whose derivative is zero everywhere."""
     domain: tuple[float, float] = (-2.0, 2.0)
     """An interval of arguments on which the operation is defined."""
+    by_entry: bool = False
+    """Whether an entry of the result depends only on the entries at its place."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         operands: list[Any] = list(args)
@@ -111,7 +119,8 @@ class Primitive:
             else arg
             for arg in operands
         ]
-        return trace.lift(self, self(*values, **options), operands, values, options)
+        out: Any = None if trace.abstract else self(*values, **options)
+        return trace.lift(self, out, operands, values, options)
 
 
 def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -119,13 +128,41 @@ def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return lambda x, y: FUNCTIONS[name](x, y), lambda x, y: FUNCTIONS[name](y, x)
 
 
+def _no_rule(*args: Any, **options: Any) -> Any:
+    raise AssertionError("a comparison has no derivative")
+
+
 def _unary(name: str) -> Callable[..., Any]:
     return lambda x: FUNCTIONS[name](x)
 
 
 def _comparison(name: str) -> Callable[..., Any]:
-    """A comparison is locally constant, so it returns a plain array, for ``if`` and masks."""
-    return lambda x, y: getattr(plain(x), f"__{name}__")(plain(y))
+    """A comparison is locally constant, so it returns a plain array, for ``if`` and masks.
+
+    A recording contains it, because it has another result for other values.
+    """
+
+    def compare(x: Any, y: Any) -> Any:
+        x, y = _without_derivatives(x), _without_derivatives(y)
+        if isinstance(x, Traced) or isinstance(y, Traced):
+            return COMPARISONS[name](x, y)
+        return getattr(x, f"__{name}__")(y)
+
+    return compare
+
+
+COMPARISONS = {
+    name: Primitive(name, run, _no_rule, _no_rule, inert=(0, 1), by_entry=True)
+    for name, run in {
+        "lt": np.less,
+        "le": np.less_equal,
+        "eq": np.equal,
+        "gt": np.greater,
+        "ge": np.greater_equal,
+        "ne": np.not_equal,
+    }.items()
+}
+"""Comparisons inside a recording."""
 
 
 class Traced:
@@ -145,13 +182,13 @@ class Traced:
     ndim = property(lambda self: self.value.ndim)
     dtype = property(lambda self: self.value.dtype)
     size = property(lambda self: math.prod(self.shape))
-    device = property(lambda self: device_of(plain(self)))
+    device = property(lambda self: device_of(_array_inside(self)))
 
     def __len__(self) -> int:
         return len(self.value)
 
     def __bool__(self) -> bool:
-        return bool(self.value)
+        return bool(plain(self))
 
     def __iter__(self) -> Iterator[Array]:
         return (self[i] for i in range(len(self)))
@@ -194,7 +231,7 @@ class Traced:
     # Protocols.
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        return _namespace(array_namespace(plain(self), api_version=api_version))
+        return _namespace(array_namespace(_array_inside(self), api_version=api_version))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
         name = ufunc.__name__
@@ -289,10 +326,25 @@ def is_live(x: Any) -> bool:
 def plain(x: Any) -> Any:
     """The array without traces; lists and tuples are searched, other objects are unchanged."""
     while isinstance(x, Traced):
+        x.trace.look()
         x = x.value
     if isinstance(x, list | tuple) and next(_traced_in(x), None) is not None:
         return type(x)(plain(part) for part in x)
     return x
+
+
+def _array_inside(x: Any) -> Any:
+    """The array without traces, of which only its library or device is asked."""
+    while isinstance(x, Traced):
+        x = x.value
+    return x
+
+
+def _without_derivatives(x: Any) -> Any:
+    """The plain array, or its place in a recording."""
+    while isinstance(x, Traced) and not x.trace.abstract:
+        x = x.value
+    return x if isinstance(x, Traced) else plain(x)
 
 
 def constant(x: Any) -> Any:

@@ -51,10 +51,11 @@ class CurveEvidence:
     @classmethod
     def of(cls, fit: CurveFit, theta: Array, free: Array, *, weighted: bool) -> CurveEvidence:
         residuals = fit.curve(fit.X, theta) - fit.y
-        gradients = fit.slopes(theta)[:, free]
-        roots = np.sqrt(fit.weight)
-        scale = _column_sizes(roots[:, None] * gradients)
-        tangent = Linearised.of(roots[:, None] * gradients, roots * residuals, scale)
+        gradients = fit.slopes(theta)
+        gradients = gradients if free.all() else gradients[:, free]
+        weighted_gradients = fit.weighted(gradients)
+        scale = _column_sizes(weighted_gradients)
+        tangent = Linearised.of(weighted_gradients, fit.weighted(residuals), scale)
         about = cls(
             root=_widened(
                 tangent.basis[tangent.kept].T / tangent.values[tangent.kept], scale, free

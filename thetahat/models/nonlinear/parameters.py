@@ -28,9 +28,11 @@ def named_arguments(model: Any) -> list[str]:
     return [each.name for each in free] if len(free) > 1 else []
 
 
-def read_start(start: Any, model: Any, n_features: int, who: str) -> tuple[Array, list[str]]:
-    """Initial θ and the names of its entries."""
-    arguments = named_arguments(model)
+def read_start(
+    start: Any, model: Any, n_features: int, who: str, arguments: list[str] | None = None
+) -> tuple[Array, list[str]]:
+    """Initial θ and the names of its entries; `arguments` are those of `named_arguments`."""
+    arguments = named_arguments(model) if arguments is None else arguments
     if arguments and isinstance(start, Mapping):
         if set(start) != set(arguments):
             raise ParameterError(

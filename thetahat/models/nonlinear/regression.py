@@ -298,22 +298,18 @@ class NonlinearRegression(ScoredRegressor, Watched, Estimator):
     def _problem(self, source: Source) -> tuple[CurveFit, Array, str]:
         """The problem to solve, the initial θ, and how derivatives are computed."""
         who = type(self).__name__
-        start, names = read_start(self.start, self.model, source.n_features, who)
-        curve = Curve(
-            self.model or linear_function,
-            self.jacobian,
-            names,
-            spread=bool(named_arguments(self.model)),
-            flat=self._flat,
-        )
+        arguments = named_arguments(self.model)
+        start, names = read_start(self.start, self.model, source.n_features, who, arguments)
+        model, spread = self.model or linear_function, bool(arguments)
+        curve = Curve(model, self.jacobian, names, spread=spread, flat=self._flat)
         parts = [(b.X, b.y, b.weight) for b in source.blocks()]
         X = np.concatenate([as_rows(X) for X, _, _ in parts])
         y = np.concatenate([y for _, y, _ in parts]).astype(np.float64)
         weight = np.ones(len(y))
         if source.has_weight:
             weight = np.concatenate([weight for _, _, weight in parts]).astype(np.float64)
-        there = weight > 0
-        X, y, weight = X[there], y[there], weight[there]
+            there = weight > 0
+            X, y, weight = X[there], y[there], weight[there]
         X.flags.writeable = False  # the model must not change the rows
         problem = CurveFit(
             curve=curve,
@@ -324,8 +320,9 @@ class NonlinearRegression(ScoredRegressor, Watched, Estimator):
             bounds=read_bounds(self.bounds, start, names, who),
         )
         problem.require_residual_loss(who)
-        curve, slopes, reason = curve.settled(X, start)
-        problem = replace(problem, curve=curve, _last={"theta": start.copy(), "slopes": slopes})
+        curve, slopes, reason, program = curve.settled(X, start)
+        last = {"theta": start.copy(), "slopes": slopes}
+        problem = replace(problem, curve=curve, program=program, _last=last)
         problem.require_finite_sum(start, who)
         return problem, start, reason
 
@@ -350,7 +347,9 @@ class NonlinearRegression(ScoredRegressor, Watched, Estimator):
 
     def _best_run(self, problem: CurveFit, method: Method, start: Array, watch: Watch) -> Solution:
         """The best of the runs from all starts, within the limits of time and callbacks."""
-        random = generator(self.random_state)
+        # A generator takes longer than a short run, and None, the default, needs no check.
+        draws = self.restarts > 0 or self.random_state is not None
+        random = generator(self.random_state) if draws else None
         best: Solution | None = None
         runs = [(method, start)]
         runs += [(method, _drawn(start, problem.bounds, random)) for _ in range(self.restarts)]

@@ -14,6 +14,7 @@ import numpy as np
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
+from thetahat.mathematics.autodiff.program import Program
 from thetahat.mathematics.losses.base import Curved, Targets
 from thetahat.mathematics.optimizers.residuals.linearised import (
     Linearised,
@@ -35,16 +36,22 @@ class CurveFit:
     loss: Any
     """A `Curved` loss of the residual, checked by `require_residual_loss`."""
     bounds: tuple[Array, Array]
+    program: Program | None = None
+    """The curve for the rows X, recorded by `Curve.settled`."""
     _last: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
     def residuals(self, theta: Array) -> Array:
         """s with F = ½‖s‖²; for the squared loss, √w·(f − y)."""
-        return self.signed_roots(self.curve(self.X, theta))
+        return self.signed_roots(self.predicted(theta))
+
+    def predicted(self, theta: Array) -> Array:
+        """f(xᵢ; θ)."""
+        return self.curve(self.X, theta) if self.program is None else self.program.values(theta)
 
     def signed_roots(self, predicted: Array) -> Array:
         """s for given predictions."""
         if self.loss.quadratic:
-            return self._weighted(predicted - self.y)
+            return self.weighted(predicted - self.y)
         value = np.maximum(self.loss.value(self.y, predicted), 0.0)
         return np.sign(predicted - self.y) * np.sqrt(2 * self.weight * value)
 
@@ -52,8 +59,8 @@ class CurveFit:
         """∂s/∂θ."""
         inner = self.slopes(theta)
         if self.loss.quadratic:
-            return self._weighted(inner)
-        predicted = self.curve(self.X, theta)
+            return self.weighted(inner)
+        predicted = self.predicted(theta)
         root = self.signed_roots(predicted)
         # At r = 0 the slope of √(2ρ) is √ρ″.
         near = np.sqrt(self.weight * np.maximum(self.loss.curvature(self.y, predicted), 0.0))
@@ -65,11 +72,16 @@ class CurveFit:
         """∂f(xᵢ; θ)/∂θ; the last ones are kept, because the end of a run asks for them again."""
         last = self._last.get("theta")
         if last is None or not np.array_equal(last, theta):
-            self._last.update(slopes=self.curve.jacobian(self.X, theta), theta=theta.copy())
-        slopes: Array = self._last["slopes"]
-        return slopes
+            slopes = (
+                self.curve.jacobian(self.X, theta)
+                if self.program is None
+                else self.program.slopes(theta)
+            )
+            self._last.update(slopes=slopes, theta=theta.copy())
+        found: Array = self._last["slopes"]
+        return found
 
-    def _weighted(self, rows: Array) -> Array:
+    def weighted(self, rows: Array) -> Array:
         """Rows times √w; unchanged if all weights are equal."""
         if self._roots is None:
             return rows
@@ -108,6 +120,8 @@ class CurveFit:
                 f"{who} needs a smooth loss of real targets; {type(self.loss).__name__} is not. "
                 "Use Squared, Huber, Cauchy, Forsyth, Tukey, or th.loss of a smooth function."
             )
+        if self.loss.quadratic:
+            return
         at_zero, around = self.loss.value(self.y, self.y), self.loss.value(self.y, self.y + 1.0)
         wrong = ~(np.abs(at_zero) <= 1e-12) | ~(around >= 0)
         if np.any(wrong):

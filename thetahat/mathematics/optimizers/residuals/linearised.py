@@ -98,6 +98,11 @@ class Linearised:
         """‖projection of r onto the columns of J‖, which a linear model would still remove."""
         return float(np.linalg.norm(self.image[self.kept]))
 
+    def unexplained(self) -> float:
+        """‖r − its projection‖, from R, where nothing cancels."""
+        beyond = self.triangle[-1, -1] if self.n_rows > len(self.scale) else 0.0
+        return math.hypot(float(beyond), float(np.linalg.norm(self.image[~self.kept])))
+
     def gauss_newton(self) -> Array:
         """−s⁻¹g, of least norm: the step without a radius, in the basis V."""
         safe = np.where(self.kept, self.values, 1.0)
@@ -202,8 +207,8 @@ def relative_offset(tangent: Linearised, residuals: Array, theta: Array) -> floa
         vanished = len(tangent.values) > 0 and not tangent.kept.any()
         return math.inf if vanished and residuals.any() else 0.0
     n, d = len(residuals), int(tangent.kept.sum())
-    rest = math.sqrt(max(float(np.sum(residuals**2)) - explained**2, 0.0))
-    offset = explained / rest * math.sqrt((n - d) / d) if rest > 0 and n > d else math.inf
+    rest = tangent.unexplained()
+    offset = explained / rest * math.sqrt((n - d) / d) if rest > 0 else math.inf
     units = column_norms(tangent.triangle[:, :-1])
     sizes = units * np.abs(tangent.scale * theta)
     size = float(np.linalg.norm(sizes))

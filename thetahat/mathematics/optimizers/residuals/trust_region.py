@@ -23,11 +23,13 @@ from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.residuals.gauss_newton import half_square
 from thetahat.mathematics.optimizers.residuals.linearised import (
+    FEW,
     Linearised,
     Step,
     column_norms,
@@ -98,7 +100,8 @@ class TrustRegion(Method):
     default_max_steps = 2000
 
     def start(self, problem: Any, theta: Array) -> State:
-        here = _Place.of(problem, theta, problem.residuals(theta))
+        residuals = problem.residuals(theta)
+        here = _Place.of(problem, theta, residuals, half_square(residuals))
         if here is None:
             return State(theta, math.inf, math.inf)
         size = float(np.linalg.norm(here.scale * theta))
@@ -114,16 +117,18 @@ class TrustRegion(Method):
             if finished is not None:
                 return finished.state(radius=radius, steps=steps + 1, slow=True)
         for _ in range(MOST_TRIALS):
-            step = here.step(radius)
-            theta = here.moved(step, problem if steps >= self.patience else None)
-            if np.array_equal(theta, state.theta):
+            step, theta = here.step(radius)
+            if steps >= self.patience:
+                theta = here.bent(step, problem)
+            if (theta == state.theta).all():
                 break
             residuals = problem.residuals(theta)
-            gain = _gain(state.value, half_square(residuals), step.predicted)
+            value = half_square(residuals)
+            gain = _gain(state.value, value, step.predicted)
             settled = step.predicted <= LOST_IN_ROUNDING * state.value
             there = None
             if gain > ENOUGH or (settled and math.isfinite(gain)):
-                there = _Place.of(problem, theta, residuals, here)
+                there = _Place.of(problem, theta, residuals, value, here)
             if there is not None and gain <= ENOUGH and not there.gap < 0.98 * here.gap:
                 break
             radius = _next_radius(radius, step, gain if there is not None else -math.inf)
@@ -142,6 +147,8 @@ class _Place:
 
     theta: Array
     residuals: Array
+    value: float
+    """½‖r‖²."""
     jacobian: Array
     scale: Array
     bounds: tuple[Array, Array]
@@ -152,12 +159,22 @@ class _Place:
 
     @classmethod
     def of(
-        cls, problem: Any, theta: Array, residuals: Array, before: _Place | None = None
+        cls,
+        problem: Any,
+        theta: Array,
+        residuals: Array,
+        value: float,
+        before: _Place | None = None,
     ) -> _Place | None:
         """The place of θ; None if residuals or their derivatives are not finite."""
-        if not math.isfinite(half_square(residuals)):
+        if not math.isfinite(value):
             return None
         jacobian = problem.jacobian(theta)
+        bounds = _bounds(problem, theta)
+        scales = np.zeros(len(theta)) if before is None else before.scale
+        usual = cls._usual(theta, residuals, value, jacobian, bounds, scales)
+        if usual is not None:
+            return usual
         norms = column_norms(jacobian)
         if not np.isfinite(norms).all():
             return None
@@ -168,18 +185,64 @@ class _Place:
                 np.where(known, np.minimum(before.scale, LONGEST_MEMORY * norms), before.scale),
                 norms,
             )
-        low, high = bounds = _bounds(problem, theta)
+        low, high = bounds
         with one_blas_thread():
             slope = jacobian.T @ residuals
         free = ~(((theta <= low) & (slope > 0)) | ((theta >= high) & (slope < 0)))
         tangent = Linearised.of(jacobian[:, free], residuals, scale[free])
         gap = relative_offset(tangent, residuals, theta[free])
-        return cls(theta, residuals, jacobian, scale, bounds, free, tangent, gap)
+        return cls(theta, residuals, value, jacobian, scale, bounds, free, tangent, gap)
+
+    @classmethod
+    def _usual(
+        cls,
+        theta: Array,
+        residuals: Array,
+        value: float,
+        jacobian: Array,
+        bounds: tuple[Array, Array],
+        before: Array,
+    ) -> _Place | None:
+        """The place in one compiled call, for few parameters away from bounds and limits."""
+        n, d = jacobian.shape
+        if d > FEW:
+            return None
+        square, basis = np.empty((d + 1, d + 1)), np.empty((d, d))
+        scale, values, image = np.empty((3, d))
+        gap = _native.trust_region_place(
+            jacobian, residuals, theta, *bounds, before, scale, square, values, basis, image
+        )
+        if gap is None:
+            return None
+        all_of_them = np.ones(d, dtype=bool)
+        tangent = Linearised(scale, values, basis, image, all_of_them, square, n)
+        return cls(theta, residuals, value, jacobian, scale, bounds, all_of_them, tangent, gap)
 
     def state(self, **memory: Any) -> State:
-        return State(self.theta, half_square(self.residuals), self.gap, {"here": self, **memory})
+        return State(self.theta, self.value, self.gap, {"here": self, **memory})
 
-    def step(self, radius: float) -> Step:
+    def step(self, radius: float) -> tuple[Step, Array]:
+        """The best step in the ball, and θ after it."""
+        tangent = self.tangent
+        if tangent.kept.all() and 0 < len(tangent.values) == len(self.theta) <= FEW:
+            move, moved = np.empty((2, len(self.theta)))
+            found = _native.trust_region_step(
+                tangent.values,
+                tangent.basis,
+                tangent.image,
+                self.scale,
+                self.theta,
+                *self.bounds,
+                radius,
+                move,
+                moved,
+            )
+            if found is not None:
+                return Step(move, *found), moved
+        step = self._step_within(radius)
+        return step, np.clip(self.theta + step.move, *self.bounds)
+
+    def _step_within(self, radius: float) -> Step:
         """The best step in the ball. Parameters that would cross a bound stop there, and the others
         are solved for again.
         """
@@ -221,9 +284,10 @@ class _Place:
             return None
         theta = np.clip(self.theta + step, *self.bounds)
         residuals = problem.residuals(theta)
-        if not half_square(residuals) <= (1 + LOST_IN_ROUNDING) * half_square(self.residuals):
+        value = half_square(residuals)
+        if not value <= (1 + LOST_IN_ROUNDING) * self.value:
             return None
-        there = _Place.of(problem, theta, residuals, self)
+        there = _Place.of(problem, theta, residuals, value, self)
         return there if there is not None and there.steepness < SLOW * self.steepness else None
 
     def _widened(self, move: Array, free: Array) -> Array:
@@ -233,14 +297,11 @@ class _Place:
         return whole
 
     def _promise(self, move: Array) -> float:
-        return half_square(self.residuals) - half_square(self.residuals + self.jacobian @ move)
+        return self.value - half_square(self.residuals + self.jacobian @ move)
 
-    def moved(self, step: Step, problem: Any) -> Array:
-        """θ + Δθ; with a problem, including the second-order correction."""
-        theta = self.theta + step.move
-        if problem is not None:
-            theta = theta + self._bend(problem, step)
-        return np.clip(theta, *self.bounds)
+    def bent(self, step: Step, problem: Any) -> Array:
+        """θ + Δθ with the second-order correction."""
+        return np.clip(self.theta + step.move + self._bend(problem, step), *self.bounds)
 
     def _bend(self, problem: Any, step: Step) -> Array:
         """a/2, or 0 if the curvature of the residuals is too large to trust the second order."""
@@ -256,10 +317,11 @@ class _Place:
 
 def _bounds(problem: Any, theta: Array) -> tuple[Array, Array]:
     low, high = getattr(problem, "bounds", None) or (-math.inf, math.inf)
-    low, high = np.asarray(low), np.asarray(high)
+    low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     if low.shape == high.shape == theta.shape:
         return low, high
-    return np.broadcast_to(low, theta.shape), np.broadcast_to(high, theta.shape)
+    # Copies, because compiled code takes contiguous numbers only.
+    return np.broadcast_to(low, theta.shape).copy(), np.broadcast_to(high, theta.shape).copy()
 
 
 def _gain(before: float, after: float, predicted: float) -> float:
