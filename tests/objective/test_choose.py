@@ -157,13 +157,13 @@ def test_a_solver_may_be_asked_for():
     [
         (40, 1e-3, False, opt.LBFGS),
         (40, 1e-9, False, opt.Newton),  # gradients would need more steps than the default limit
-        (10, 1e-3, False, opt.Newton),  # a small Hessian
+        (10, 1e-3, False, opt.Newton),  # the Hessian of so few numbers takes no time
         (40, 1e-3, True, opt.Newton),
     ],
 )
-def test_many_parameters_of_several_outputs_use_gradients(columns, alpha, sparse, expected):
-    X = np.random.default_rng(0).standard_normal((200, columns))
-    y = np.arange(200) % 3
+def test_several_outputs_use_gradients(columns, alpha, sparse, expected):
+    X = np.random.default_rng(0).standard_normal((300, columns))
+    y = np.arange(300) % 3
     predictor = LinearPredictor(columns, 3)
     source = as_source(sp.csr_array(X) if sparse else X, y)
     penalty = penalties.L2(alpha)

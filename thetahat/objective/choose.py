@@ -9,8 +9,8 @@ squared, θ² or none, maybe θ ≥ 0     `DirectLeastSquares`
 squared, L0 on at most 40 columns    `DirectLeastSquares`: exact search over the subsets
 squared, |θ| and θ², maybe θ ≥ 0     `WorkingSets` of columns, or on their Gram matrix
 squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
-softmax, θ², many parameters         `LBFGS`, in the metric of the columns
-curved, θ², sparse rows, one output  `NewtonCG`
+softmax, θ², not very few rows       `LBFGS`, in the metric of the columns, if these are few
+curved, θ², sparse or wide rows      `NewtonCG`, for one output
 both smooth, many rows in memory     `SketchedNewton`
 both smooth, small Hessian           `Newton`; `IRLS` where the loss is not convex but has weights
 both smooth                          `LBFGS`
@@ -87,8 +87,8 @@ LARGEST_SKETCH = 2000
 """Columns up to which the Hessian of a sample of the rows is formed."""
 MANY_PRODUCTS = 2e8
 """n·d² from which the Hessian of all rows costs more than a few gradients."""
-MANY_PARAMETERS = 100
-"""Parameters of several outputs whose joint Hessian costs more than many gradients."""
+SMALL_PROBLEM = 30_000
+"""Rows times parameters of several outputs up to which their joint Hessian is formed."""
 LEAST_PENALTY = 0.01
 """λ·n from which gradients in the metric of the columns need fewer than about 100 steps."""
 LARGEST_GRAM = 5000
@@ -247,22 +247,24 @@ def _by_class_duals(risk: Any) -> tuple[Method, str] | None:
 
 
 def _by_outputs(risk: Any) -> tuple[Method, str] | None:
-    """Gradients scaled by the columns' products for many parameters of several outputs."""
+    """Gradients scaled by the columns' products for several outputs, whose Hessian is large."""
     loss = risk.loss
     if not (isinstance(loss, Curved) and loss.shift_invariant) or has_output_metric(risk):
         return None
-    if risk.predictor.n_parameters < MANY_PARAMETERS:
-        return None
-    if risk.penalty.alpha * risk.source.n_rows < LEAST_PENALTY:
+    n = risk.source.n_rows
+    if n * risk.predictor.n_parameters < SMALL_PROBLEM or risk.penalty.alpha * n < LEAST_PENALTY:
         return None
     return LBFGS(), "smooth, with several outputs: gradients, scaled by the columns' products"
 
 
 def _by_products(risk: Any) -> tuple[Method, str] | None:
-    """Newton's method without a Hessian for sparse rows, if it applies."""
+    """Newton's method without a Hessian for sparse or wide rows, if it applies."""
     if risk.loss.quadratic or not hasattr(risk, "compiled_newton_cg"):
         return None
-    return NewtonCG(), "smooth, with sparse rows: products with the Hessian, which is never formed"
+    return (
+        NewtonCG(),
+        "smooth, with sparse or wide rows: products with the Hessian, which is never formed",
+    )
 
 
 def _by_sparse_rows(risk: Any) -> tuple[Method, str] | None:

@@ -1,7 +1,8 @@
-"""Loss, gradient and Hessian sums over rows with one output, in a single compiled pass.
+"""Loss, gradient and Hessian sums over rows, in a single compiled pass.
 
-The pass does the work of `predictor.raw`, `loss.value_and_gradient` and `predictor.pullback`, reads
-X once, and releases the interpreter's lock.
+There is one pass for losses of one output, and one for the softmax loss of several classes. A pass
+does the work of `predictor.raw`, `loss.value_and_gradient` and `predictor.pullback`, reads X once,
+and releases the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -12,15 +13,20 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.source import Block, kernel_weights
+from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.base import Loss
-from thetahat.mathematics.losses.compiled import compiled
+from thetahat.mathematics.losses.compiled import compiled, is_softmax
 from thetahat.objective.predictor import LinearPredictor, Predictor
 
 FEW = 40
 """Entries of θ up to which one compiled pass is faster than weighted rows and BLAS."""
+MANY = 10_000
+"""Entries of θ of several classes from which BLAS is faster than one compiled pass."""
 MOSTLY_ZEROS = 0.1
 """Share of entries other than 0 up to which many passes over sparse rows take less time."""
+WORTH_SHARING = 2e5
+"""Entries of X times classes from which a second thread saves time in a pass over class scores."""
 ALL = np.empty(0, dtype=np.int64)
 """Stands for all entries of θ."""
 
@@ -29,6 +35,8 @@ def loss_and_slope(
     block: Block, predictor: Predictor, loss: Loss, theta: Array
 ) -> tuple[float, Array] | None:
     """Σ wℓ and Σ w∇ℓ; None if the kernel does not support the parts."""
+    if _is_class_pass(block.X, predictor, loss):
+        return _class_loss_and_slope(block, predictor, theta)
     dense = in_rows(block.X)
     known = _known(predictor, loss) if dense or in_sparse_rows(block.X) else None
     if known is None:
@@ -38,6 +46,28 @@ def loss_and_slope(
     sums: Any = _native.loss_sums if dense else _native.sparse_loss_sums
     rows = (X,) if dense else kernel_rows(X)
     return sums(*rows, *targets, _double(theta), *known, slope), slope
+
+
+def _is_class_pass(X: Matrix, predictor: Predictor, loss: Loss) -> bool:
+    """Whether the pass for the softmax loss supports these parts."""
+    if not is_softmax(loss) or type(predictor) is not LinearPredictor:
+        return False
+    if in_sparse_rows(X):
+        return True
+    return in_rows(X) and predictor.n_parameters <= MANY
+
+
+def _class_loss_and_slope(block: Block, predictor: Predictor, theta: Array) -> tuple[float, Array]:
+    """Σ wℓ and Σ w∇ℓ of the softmax loss."""
+    rows, y, weight = rows_of(block)
+    X: Any = rows
+    dense, k = isinstance(X, np.ndarray), predictor.n_outputs
+    entries = X.size if dense else X.nnz
+    threads = n_threads() if entries * k >= WORTH_SHARING else 1
+    slope = np.empty(predictor.n_parameters)
+    sums: Any = _native.class_loss_sums
+    places = (X,) if dense else kernel_rows(X)
+    return sums(*places, y, weight, _double(theta), k, slope, threads), slope
 
 
 def curved_gram(

@@ -250,7 +250,10 @@ def concrete_losses():
 
 def type_checks(path):
     """Where a file asks for a concrete loss: in isinstance, in a comparison or in a table."""
-    tree = ast.parse(path.read_text())
+    text = path.read_text()
+    if "losses" not in text:  # neither imports one nor names it as an attribute
+        return
+    tree = ast.parse(text)
     imported = {
         alias.asname or alias.name
         for node in ast.walk(tree)
@@ -267,10 +270,11 @@ def type_checks(path):
         if isinstance(part, ast.AST)
         for inner in ast.walk(part)
     }
+    chosen = created | annotated
     for node in ast.walk(tree):
         name = getattr(node, "attr", None) if is_loss_attribute(node) else getattr(node, "id", None)
         known = concrete_losses() if is_loss_attribute(node) else imported
-        if name in known and id(node) not in created | annotated:
+        if name in known and id(node) not in chosen:
             yield f"{path}:{node.lineno} asks for {name}"
 
 

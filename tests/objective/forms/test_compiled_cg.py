@@ -74,6 +74,32 @@ def test_estimators_use_it_for_sparse_rows():
     assert th.LinearSVC(dual=True).fit(X, y).solution_.solver == "dual_coordinate_descent"
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_dense_rows_of_many_columns(dtype):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((80, 700)).astype(dtype)
+    y = X[:, :5].sum(axis=1) + random.standard_normal(80) > 0
+    model = th.LogisticRegression(tol=1e-6).fit(X, y)
+    assert model.solution_.solver == "newton_cg"
+    expected = th.LogisticRegression(tol=1e-6, solver=th.optimizers.LBFGS()).fit(X, y)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-5)
+    np.testing.assert_allclose(model.intercept_, expected.intercept_, atol=1e-5)
+    few = th.LogisticRegression().fit(X[:, :300], y)
+    assert few.solution_.solver == "newton"
+
+
+def test_the_number_of_threads_changes_no_bit():
+    random = np.random.default_rng(0)
+    X = scipy.sparse.random_array((4000, 200), density=0.5, rng=random).tocsr()
+    y = X @ random.standard_normal(200) > 0
+    found = []
+    for threads in (1, 2, 3):
+        with th.config(threads=threads):
+            found.append(th.LogisticRegression().fit(X, y).coef_)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
 @pytest.mark.parametrize("max_steps", [0, 1, 2])
 def test_too_few_steps(max_steps):
     problem = problem_of(th.losses.Logistic())
@@ -84,13 +110,13 @@ def test_too_few_steps(max_steps):
 
 def test_where_there_is_none():
     problem = problem_of(th.losses.Logistic(), sparse=False)
-    with pytest.raises(MissingCapability, match="sparse rows"):
+    with pytest.raises(MissingCapability, match="that are sparse"):
         problem.compiled_newton_cg  # noqa: B018
 
 
 def test_sizes_are_checked():
     two, three = np.zeros(2), np.zeros(3)
     with pytest.raises(ValueError, match="one entry per row"):
-        _native.newton_cg(np.ones((3, 1)), 1.0, two, two, 9, 0.0, two, two, 0.1, 5)
+        _native.newton_cg(np.ones((3, 1)), 1.0, two, two, 9, 0.0, two, two, 0.1, 5, 1)
     with pytest.raises(ValueError, match="one entry per column"):
-        _native.newton_cg(np.ones((2, 1)), 1.0, two, two, 9, 0.0, three, two, 0.1, 5)
+        _native.newton_cg(np.ones((2, 1)), 1.0, two, two, 9, 0.0, three, two, 0.1, 5, 1)

@@ -48,8 +48,8 @@ compiled = losses(
 def test_compiled_steps_are_those_of_single_gradients(loss, weighted, fit_intercept):
     random = np.random.default_rng(1)
     weight = random.uniform(0.5, 2.0, N) if weighted else None
-    rates = 0.2 / np.arange(1.0, 2 * N + 1)
-    order = random.integers(N, size=2 * N)
+    rates = 0.2 / np.arange(1.0, N + 1)
+    order = random.integers(N, size=N)
     for rows in (X, np.asfortranarray(X), sp.csr_array(X), X.astype(np.float32).astype(float)):
         risk = risk_of(
             loss, th.penalties.L2(0.3), rows=rows, weight=weight, fit_intercept=fit_intercept

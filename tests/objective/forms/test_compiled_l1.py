@@ -121,6 +121,15 @@ def test_where_there_is_none():
         risk(X, y, th.losses.Logistic(), th.penalties.L2(0.1)).compiled_l1_newton  # noqa: B018
 
 
+@pytest.mark.parametrize(("n", "d", "chosen"), [(9000, 20, False), (9000, 150, True)])
+def test_many_dense_rows_per_column_use_the_curvatures_of_pairs(n, d, chosen):
+    X, y = rows(n=n, d=d)
+    dense = risk(X, y, th.losses.Logistic(), th.penalties.L1(0.01))
+    assert hasattr(dense, "compiled_l1_newton") is chosen
+    sparse = risk(scipy.sparse.csr_array(X), y, th.losses.Logistic(), th.penalties.L1(0.01))
+    assert hasattr(sparse, "compiled_l1_newton")
+
+
 @pytest.mark.parametrize("loss", [th.losses.Huber(), th.losses.ClassHuber()], ids=str)
 def test_losses_that_are_linear_in_parts_use_the_general_method(loss):
     X, y = rows()

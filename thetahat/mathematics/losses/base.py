@@ -22,6 +22,7 @@ none of these:
 ``class_dual``          its dual has one variable per row and class, as Crammer and Singer's
 ``family``              a `Family`: its likelihood gives standard errors and intervals
 ``compiled_as``         a `Compiled`: the number of the loss in the compiled passes
+``softmax_pass``        it is −log softmax(z)_y, which the compiled pass of several classes sums
 ``steady_curvature``    Newton steps give leaf values in boosting
 ``shift_invariant``     adding the same number to the scores of all classes changes nothing
 ``linear_in_parts``     compiled Newton methods leave this loss to other methods
@@ -34,8 +35,8 @@ none of these:
 ``with_signs()``        the same loss for labels −1 and +1
 ======================  =======================================================================
 
-``family`` and ``compiled_as`` count only in the class that declares them, because a derived class
-may have different formulas.
+``family``, ``compiled_as`` and ``softmax_pass`` count only in the class that declares them, because
+a derived class may have different formulas.
 
 All arrays belong to one array-API namespace; results have the namespace, device and dtype of z.
 Every formula is elementwise, so it costs O(size of z) in time and memory.
@@ -103,6 +104,8 @@ class Loss(Part, ABC):
     """The distribution whose negative log-likelihood this is, up to constants of y."""
     compiled_as: ClassVar[Compiled | None] = None
     """The number of these formulas in the compiled passes."""
+    softmax_pass: ClassVar[bool] = False
+    """Whether ℓ(y, z) = −log softmax(z)_y, which the compiled pass of several classes sums."""
     shift_invariant: ClassVar[bool] = False
     """Whether adding the same number to the scores of all classes does not change the loss."""
     steady_curvature: ClassVar[bool] = False

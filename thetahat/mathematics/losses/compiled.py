@@ -14,3 +14,8 @@ def compiled(loss: Loss) -> tuple[int, float] | None:
     if known is None:
         return None
     return known.number, float(getattr(loss, known.parameter)) if known.parameter else 0.0
+
+
+def is_softmax(loss: Loss) -> bool:
+    """Whether the compiled pass of several classes has the formula of this loss."""
+    return bool(vars(type(loss)).get("softmax_pass", False))

@@ -20,6 +20,8 @@ N_REPRESENTATIVES = 1024
 """Number of rows on which the local minima of a non-convex loss are searched."""
 N_STARTS = 33
 MAX_STEPS = 200
+ROUGH = 1e-3
+"""Length of the steps that end the search of local minima, relative to the spread of the starts."""
 
 
 def weights_or_ones(xp: Any, y: Array, weight: Array | None) -> Array:
@@ -100,8 +102,8 @@ def robust_constant(loss: Reweightable, y: Array, weight: Array | None = None) -
     """The lowest local minimum of Σ wᵢ ρ(c − yᵢ) that is reached from quantiles of the data.
 
     Reweighted means c ← Σ wᵢ v(rᵢ) yᵢ / Σ wᵢ v(rᵢ), v(r) = ψ(r)/r, never increase the objective.
-    Local minima are searched on at most `N_REPRESENTATIVES` rows; the best one is then refined on
-    all rows. Cost: O(n log n) and O(n) for each step.
+    Local minima are searched roughly, on at most `N_REPRESENTATIVES` rows; the best one is then
+    refined on all rows. Cost: O(n log n) and O(n) for each step.
     """
     xp, y = floating(y)
     weight = weights_or_ones(xp, y, weight)
@@ -110,16 +112,23 @@ def robust_constant(loss: Reweightable, y: Array, weight: Array | None = None) -
     if y.shape[0] > N_REPRESENTATIVES:
         points = _at_even_levels(xp, values, below, N_REPRESENTATIVES)
         mass = weights_or_ones(xp, points, None)
-    minima = _reweighted_means(loss, points, mass, _at_even_levels(xp, values, below, N_STARTS))
+    starts = _at_even_levels(xp, values, below, N_STARTS)
+    middle_half = float(starts[3 * N_STARTS // 4] - starts[N_STARTS // 4])
+    minima = _reweighted_means(loss, points, mass, starts, ROUGH * middle_half)
     heights = xp.sum(mass * loss.value(points, minima[:, None]), axis=-1)
     lowest = int(xp.argmin(heights))
     return _reweighted_means(loss, y, weight, minima[lowest : lowest + 1])[0]
 
 
-def _reweighted_means(loss: Reweightable, y: Array, weight: Array, starts: Array) -> Array:
-    """The limit of the iteration of reweighted means, from each of the starts."""
+def _reweighted_means(
+    loss: Reweightable, y: Array, weight: Array, starts: Array, resolution: float = 0.0
+) -> Array:
+    """Reweighted means from each of the starts, until no step is longer than the resolution.
+
+    Nor than rounding errors are.
+    """
     xp, y = floating(y)
-    resolution = float(xp.finfo(y.dtype).eps) * float(xp.max(xp.abs(y)))
+    resolution = max(resolution, float(xp.finfo(y.dtype).eps) * float(xp.max(xp.abs(y))))
     constants = starts
     for _ in range(MAX_STEPS):
         joint = weight * loss.irls_weight(y, constants[:, None])

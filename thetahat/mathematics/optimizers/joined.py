@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -22,7 +23,19 @@ _WORST_LAST = (
 )
 
 
-def worst(solutions: Sequence[Solution]) -> Solution:
+class Ended(Protocol):
+    """How a solver stopped, and the distance from the optimum."""
+
+    @property
+    def outcome(self) -> Outcome: ...
+    @property
+    def gap(self) -> float: ...
+
+
+End = TypeVar("End", bound=Ended)
+
+
+def worst(solutions: Sequence[End]) -> End:
     """The solution of the worst outcome, and of the largest gap among several of them."""
     return max(solutions, key=lambda one: (_WORST_LAST.index(one.outcome), one.gap))
 

@@ -20,6 +20,8 @@ from thetahat.objective.predictor import LinearPredictor
 
 WIDE = 100.0
 """Ratio of the largest to the smallest unit from which they matter beside a penalty."""
+AT_ONCE = 1 << 18
+"""Entries of X of which squares are in memory together."""
 
 
 def has_metric(risk: Any) -> str | None:
@@ -64,9 +66,11 @@ def column_units(risk: Any) -> Array | None:
 def _sizes(X: Any) -> Array:
     """Root mean squares of the entries of each column that are not 0; 1 for a column of zeros."""
     if isinstance(X, np.ndarray):
-        largest = np.max(abs(X), axis=0).astype(np.float64)
+        largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
         safe = np.where(largest > 0, largest, 1.0)  # so that no square overflows
-        squares = np.square(X / safe).sum(axis=0)
+        step = max(1, AT_ONCE // X.shape[1])  # no second matrix of the size of X
+        parts = [np.square(X[i : i + step] / safe).sum(axis=0) for i in range(0, len(X), step)]
+        squares = np.sum(parts, axis=0)
         count = np.count_nonzero(X, axis=0)
     else:
         entries = X.tocoo()

@@ -24,8 +24,12 @@ from thetahat.objective.row_losses import kernel_rows
 
 MOST_ENTRIES = 1 << 24
 """Entries of a dense X up to which a copy in columns is made."""
+FEW_ENTRIES = 1 << 17
+"""Entries of a dense X that caches hold, so that sweeps over its columns cost little."""
+ROWS_PER_COLUMN = 64
+"""Rows of a larger dense X per column from which curvatures of all pairs of columns cost less."""
 MANY = 1 << 17
-"""Stored entries of X from which several threads share the gradients of the columns."""
+"""Entries of X from which several threads share the gradients of the columns."""
 
 
 def l1_newton_is_compiled(risk: Any) -> str | None:
@@ -33,8 +37,8 @@ def l1_newton_is_compiled(risk: Any) -> str | None:
     source, predictor, penalty = risk.source, risk.predictor, risk.penalty
     if not isinstance(source, InMemory):
         return "rows in memory"
-    if not source.is_sparse and source.X.size > MOST_ENTRIES:
-        return f"sparse rows, or dense rows with at most {MOST_ENTRIES} entries"
+    if not source.is_sparse and not _few_rows(*source.X.shape):
+        return "sparse rows, or few dense rows per column"
     if type(predictor) not in (LinearPredictor, BiasColumn) or predictor.n_outputs:
         return f"a linear predictor with one output; {type(predictor).__name__} is another"
     if not isinstance(penalty, L1 | ElasticNet):
@@ -45,6 +49,10 @@ def l1_newton_is_compiled(risk: Any) -> str | None:
     if loss.linear_in_parts:
         return f"curvature wherever the loss has a slope; {type(loss).__name__} is linear in parts"
     return None if risk.total_weight > 0 else "a row of positive weight"
+
+
+def _few_rows(n: int, d: int) -> bool:
+    return n * d <= FEW_ENTRIES or (n <= ROWS_PER_COLUMN * d and n * d <= MOST_ENTRIES)
 
 
 def compiled_l1_newton(risk: Any, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:
@@ -58,11 +66,12 @@ def compiled_l1_newton(risk: Any, theta: Array, tolerance: float, max_steps: int
     whole = source.whole
     weight = np.asarray(source.row_weights, dtype=np.float64)
     found = padded(theta, has_constant)
+    entries = int(source.X.nnz) if source.is_sparse else source.X.size
     result = _native.l1_newton(
         *columns, predictor.constant if has_constant else 0.0,
         np.ascontiguousarray(whole.targets, dtype=np.float64), weight / risk.total_weight, *known,
         padded(l1, has_constant), padded(l2, has_constant), found, tolerance, max_steps,
-        n_threads() if source.is_sparse and source.X.nnz > MANY else 1,
+        n_threads() if entries > MANY else 1,
     )  # fmt: skip
     return NewtonRun(found if has_constant else found[:-1], *result)
 

@@ -34,7 +34,9 @@ Score = Callable[[int, Array, Array | float], float]
 DIVERGED = 1000.0
 """A walk has diverged if its loss exceeds that of predicting 0 by this factor."""
 VISITS_AT_ONCE = 1 << 15
-"""Number of visits up to which several epochs of a single walk run in one call."""
+"""Number of visits up to which several epochs of a walk run in one call."""
+FEW_PRODUCTS = 100_000
+"""Multiplications of all walks below which other threads save no time."""
 MOST_TARGETS = 16
 """Number of walks up to which the n targets of each are stored."""
 GAP_KIND = "fall of the mean loss in the last epoch"
@@ -108,14 +110,12 @@ class StochasticDescent:
         progress = [Progress(self.rate) for _ in walks]
         outcome, epoch = Outcome.STEPS_EXHAUSTED, 0
         blocks = self._blocks_of(source, len(walks))
-        alone = self._is_alone(source, walks)
+        compiled = self._is_compiled(source, walks)
         try:
             while epoch < self.max_epochs:
-                if alone:
+                if compiled:
                     most = self._epochs_ahead(source, epoch) if watch.is_idle else 1
-                    made, first = self._epochs(
-                        blocks, walks[0], progress[0], random, first, epoch, most
-                    )
+                    made, first = self._epochs(blocks, walks, progress, random, first, epoch, most)
                     epoch += made
                 else:
                     epoch += 1
@@ -144,14 +144,13 @@ class StochasticDescent:
             raise
         return self._solution(walks, progress, outcome, epoch), first
 
-    def _is_alone(self, source: Source, walks: Sequence[Walk]) -> bool:
-        """Whether a single walk in the kernel visits rows in memory, without held-out rows."""
+    def _is_compiled(self, source: Source, walks: Sequence[Walk]) -> bool:
+        """Whether all walks run in the kernel on rows in memory, without held-out rows."""
         return (
-            len(walks) == 1
-            and self.score is None
+            self.score is None
             and not self.rate.adapts
             and _in_one_block(source)
-            and runs_compiled(self.steps, walks[0])
+            and all(runs_compiled(self.steps, walk) for walk in walks)
         )
 
     def _epochs_ahead(self, source: Source, epoch: int) -> int:
@@ -162,40 +161,53 @@ class StochasticDescent:
     def _epochs(
         self,
         blocks: Callable[[], Iterator[Targeted]],
-        walk: Walk,
-        state: Progress,
+        walks: Sequence[Walk],
+        progress: Sequence[Progress],
         random: np.random.Generator,
         first: int,
         epoch: int,
         most: int,
     ) -> tuple[int, int]:
-        """Epochs of a walk that is alone; their number, and the number of the next step."""
-        ((block, (y,)),) = blocks()
+        """At most `most` epochs of every walk that is not done, each in one call.
+
+        Returns the number of epochs of the longest, and the number of the next step.
+        """
+        ((block, targets),) = blocks()
         order = self._orders(block, random, most)
         visits = order.size // most
         mass = float(visits if block.weight is None else block.weight.sum())
         self._require_mass(mass)
-        if not epoch:
-            state.at_zero = self._loss_at_zero(walk, y, block.weight) / mass
-        progress = np.array([state.loss, state.best, state.last, state.gap, state.idle, 0.0])
-        made = take_epochs(
-            self.steps,
-            walk,
-            block.X,
-            y,
-            block.weight,
-            order,
-            self.rate.rates(first, order.size),
-            max(0, self.average - first + 1) if self.average else 0,
-            visits,
-            mass,
-            math.nan if self.tolerance is None else self.tolerance,
-            self.patience,
-            progress,
-        )
-        state.loss, state.best, state.last, state.gap = map(float, progress[:4])
-        state.idle, state.done = int(progress[4]), bool(progress[5])
-        return made, first + made * visits
+        rates = self.rate.rates(first, order.size)
+
+        def advance(number: int) -> int:
+            walk, state = walks[number], progress[number]
+            y = targets[number] if targets else self.target(number, block.targets)
+            if not epoch:
+                state.at_zero = self._loss_at_zero(walk, y, block.weight) / mass
+            report = np.array([state.loss, state.best, state.last, state.gap, state.idle, 0.0])
+            made = take_epochs(
+                self.steps,
+                walk,
+                block.X,
+                y,
+                block.weight,
+                order,
+                rates,
+                max(0, self.average - first + 1) if self.average else 0,
+                visits,
+                mass,
+                math.nan if self.tolerance is None else self.tolerance,
+                self.patience,
+                report,
+            )
+            state.loss, state.best, state.last, state.gap = map(float, report[:4])
+            state.idle, state.done = int(report[4]), bool(report[5])
+            return made
+
+        going = [number for number, state in enumerate(progress) if not state.done]
+        few = len(going) == 1 or len(going) * order.size * block.X.shape[1] < FEW_PRODUCTS
+        longest = max(map(advance, going) if few else ordered_map(advance, going))
+        return longest, first + longest * visits
 
     def _require_mass(self, mass: float) -> None:
         if not mass > 0:

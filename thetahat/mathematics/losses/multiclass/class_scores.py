@@ -44,6 +44,7 @@ class SoftmaxCrossEntropy(Curved, UnboundedLikelihood):
     aliases = ("softmax", "cross_entropy", "multinomial_deviance")
     targets = Targets.CLASSES
     link = Link.SOFTMAX
+    softmax_pass = True
     columns = "per class"
     family = CLASS_SCORES
     steady_curvature = True

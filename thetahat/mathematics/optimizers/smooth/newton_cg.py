@@ -28,7 +28,7 @@ class NewtonCG(Method):
     """Newton's method with conjugate gradients: θ ← θ + tδ with H(θ)δ ≈ −∇F(θ).
 
     Cost per step: a few products with the Hessian and one value and gradient, O(n d) each, or
-    O(nnz) for sparse rows; O(n + d) memory. In one compiled run for sparse rows.
+    O(nnz) for sparse rows; O(n + d) memory. In one compiled run for sparse and for wide rows.
 
     Parameters
     ----------
