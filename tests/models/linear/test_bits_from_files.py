@@ -11,7 +11,7 @@ import thetahat as th
 from thetahat.catalog import estimators
 from thetahat.data.source import rows_per_block
 
-N, D = 20_000, 6
+N, D = 5000, 6
 TO_TOLERANCE = {
     "ElasticNetCV",
     "HuberRegressor",
@@ -40,6 +40,11 @@ CASES = [(name, WEIGHTED[name]) for name in sorted(MODELS)] + [
     pytest.param(name, False, marks=pytest.mark.slow) for name in sorted(MODELS) if WEIGHTED[name]
 ]
 """With weights where a model takes them; all models without weights are in the longer run."""
+
+
+@pytest.fixture(autouse=True)
+def _several_blocks(monkeypatch):
+    monkeypatch.setattr("thetahat.data.source.MAX_BLOCK_ROWS", 4096)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """Features of kernels: inner products, norms, dependent rows, other penalties."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,17 @@ def test_expansion_in_pieces_and_for_any_number_of_threads():
     with th.config(threads=2):
         np.testing.assert_array_equal(expansion(new), one)
     np.testing.assert_allclose(one, KERNEL(new, X) @ alpha, atol=1e-10)
+
+
+def test_features_of_dependent_rows_take_three_matrices():
+    X = rows(700)
+    wide = th.kernels.RBF(sigma=4.0)  # far fewer independent rows than 700, up to rounding
+    KernelFeatures.of(wide, X[:50])
+    tracemalloc.start()
+    try:
+        found = KernelFeatures.of(wide, X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.n_features < 700
+    assert peak < 3.2 * 8 * 700**2

@@ -36,7 +36,8 @@ def test_weights_repeat_rows():
 
 def test_an_ill_conditioned_tall_problem_ends_at_the_direct_solution():
     X, y = rows(1200, 600)
-    X = sp.csr_array(X @ sp.diags_array(np.logspace(-4, 2, 600)))
+    mix = sp.diags_array([np.ones(600), np.ones(599)], offsets=[0, 1])
+    X = sp.csr_array(X @ mix @ sp.diags_array(np.logspace(-4, 2, 600)))
     model = th.LinearRegression().fit(X, y)
     assert model.solution_.outcome.success
     assert "many steps" in model.solution_.reason or model.solution_.solver != "lsqr"

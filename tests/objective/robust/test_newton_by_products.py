@@ -10,7 +10,7 @@ from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.huber_scale import HuberWithScale
 
 
-def rows(n=900, d=520, seed=0):
+def rows(n=1600, d=520, seed=0):
     random = np.random.default_rng(seed)
     X = sp.csr_array(sp.random_array((n, d), density=0.02, rng=random, format="csr"))
     y = X @ random.standard_normal(d) + 0.3 * random.standard_normal(n)
@@ -37,7 +37,7 @@ def test_sparse_rows_of_many_columns_have_the_optimum_of_dense_ones(weighted):
     sparse = th.HuberRegressor(alpha=0.1).fit(X, y, sample_weight=weight)
     dense = th.HuberRegressor(alpha=0.1).fit(X.toarray(), y, sample_weight=weight)
     assert sparse.solution_.outcome.success
-    assert weighted or "products" in sparse.solution_.reason  # the weighted scale goes to 0
+    assert "products" in sparse.solution_.reason
     assert sparse.solution_.value == pytest.approx(dense.solution_.value, rel=1e-8)
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-4)
     assert (sparse.outliers_ == dense.outliers_).mean() > 0.99

@@ -7,6 +7,7 @@ from thetahat.objective.robust.s_estimate import (
     least_absolute,
     least_squares,
     median_scale,
+    median_scales,
     s_estimate,
     smallest_scale,
 )
@@ -43,3 +44,13 @@ def test_scales():
     values = np.random.default_rng(0).standard_normal(20_000)
     assert median_scale(values, np.ones(20_000)) == pytest.approx(1.0, rel=0.03)
     assert 0 < smallest_scale(values, np.ones(20_000)) < 1e-8
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30])
+def test_scales_of_many_columns_are_those_of_each(n):
+    """Bit for bit, with ties, and with rows that do not count."""
+    random = np.random.default_rng(n)
+    residuals = random.standard_normal((n, 40)).round(1)
+    weight = np.r_[1.0, random.integers(0, 3, n - 1)] / n
+    expected = [median_scale(column, weight) for column in residuals.T]
+    np.testing.assert_array_equal(median_scales(residuals, weight), expected)

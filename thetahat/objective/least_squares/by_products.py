@@ -9,25 +9,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block, Source, kernel_weights
+from thetahat.data.source import Block, Source
 from thetahat.data.summaries.means import means
-from thetahat.foundation.threads import n_threads, one_blas_thread
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.conjugate_gradient import conjugate_gradient
 from thetahat.mathematics.linalg.least_squares import LinearFit
-from thetahat.mathematics.linalg.lsqr import LSQR, lsqr
+from thetahat.mathematics.linalg.lsqr import lsqr
 from thetahat.mathematics.optimizers.joined import worst
-from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.conditioning import watch_through
+from thetahat.objective.least_squares.compiled_lsqr import compiled_lsqr
 from thetahat.objective.sums import Sums
 
 BY_PRODUCTS = {"lsqr": lsqr, "conjugate_gradient": conjugate_gradient}
 """Solvers that need products with X alone."""
-WORTH_SHARING = 20_000
-"""Stored entries times targets from which several threads share the work."""
 
 
 def least_squares_by_products(
@@ -51,7 +49,9 @@ def least_squares_by_products(
     with one_blas_thread():  # the length of a vector would have bits of the number of threads
         if solver == "lsqr" and _is_compiled(source, watch):
             assert isinstance(source, InMemory)
-            found = _compiled(source, x_mean, y, y_mean, *limits)
+            found = compiled_lsqr(
+                source, x_mean, y, *limits, lambda theta: _with_level(theta, x_mean, y_mean)
+            )
         else:
             found = _one_by_one(solver, source, x_mean, y, y_mean, *limits, watch)
         coef = np.column_stack([solution.theta for solution in found])
@@ -116,48 +116,6 @@ def _is_compiled(source: Source, watch: Watch | None) -> bool:
     """Whether the rows are sparse and in memory, and nothing follows single steps."""
     idle = watch is None or watch.is_idle
     return idle and isinstance(source, InMemory) and source.is_sparse
-
-
-def _compiled(
-    source: InMemory,
-    x_mean: Array,
-    y: Array,
-    y_mean: Array,
-    damp: float,
-    tolerance: float,
-    max_steps: int | None,
-) -> list[Solution]:
-    """The same by compiled LSQR, for all columns of y."""
-    X, k, d = source.sparse_X, y.shape[1], source.n_features
-    most = 4 * min(X.shape) + 100 if max_steps is None else max_steps
-    theta, report = np.zeros((k, d)), np.zeros((k, 3))
-    root = np.sqrt(kernel_weights(source.weight))
-    threads = n_threads() if k * int(X.nnz) > WORTH_SHARING else 1
-    try:
-        _native.sparse_least_squares(
-            X.data, X.indices, X.indptr, root, np.ascontiguousarray(x_mean),
-            np.ascontiguousarray(y.T), damp, tolerance, most, threads, theta, report,
-        )  # fmt: skip
-    except KeyboardInterrupt as interrupt:
-        so_far = _with_level(theta.T, x_mean, y_mean)
-        interrupt.solution = _solution(so_far, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
-        raise
-
-    def solution(row: Array, steps: float, gap: float, value: float) -> Solution:
-        outcome = Outcome.CONVERGED if gap <= tolerance else Outcome.STEPS_EXHAUSTED
-        return replace(_solution(row, outcome), steps=int(steps), gap=gap, value=value)
-
-    return [solution(row, *facts) for row, facts in zip(theta, report.tolist(), strict=True)]
-
-
-def _solution(theta: Array, outcome: Outcome) -> Solution:
-    return Solution(
-        theta=theta,
-        outcome=outcome,
-        solver=LSQR.name,
-        gap_kind=LSQR.gap_kind,
-        message=outcome.value,
-    )
 
 
 def _with_level(theta: Array, x_mean: Array, level: Array | float) -> Array:

@@ -12,6 +12,8 @@ up to 1e6                  the same, then refinement in twice the precision
 up to 1/(n ε)              Householder QR, then refinement
 beyond                     singular values without those at rounding level: least-norm solution
 =========================  ====================================================================
+
+Sparse rows of dependent columns get their least-norm solution from LSQR.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from thetahat.foundation.errors import CapabilityError, IllConditionedWarning
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg import least_squares as direct
 from thetahat.mathematics.linalg.condition import digits_lost
@@ -54,13 +57,15 @@ WIDEST_SPARSE_GRAM = 500
 """Columns of sparse rows up to which it is formed first."""
 LAST_SPARSE_GRAM = 2000
 """Columns of sparse rows up to which it is formed if matrix-vector products need many steps."""
-LSQR_FACTOR = 1e-6
+LSQR_FACTOR = 1e-4
 """Factor of the tolerance of LSQR, whose residual has an error up to κ times smaller than β."""
-DAMPED_FACTOR = 1e-3
+DAMPED_FACTOR = 1e-2
 """The same if "auto" chose it for a problem with a penalty, which bounds κ."""
+REQUESTED_FACTOR = 1e-6
+"""The same if it was requested, which may be for rows whose columns are dependent."""
 FEWEST_STEPS = 50
 """Number of such steps that are always tried first."""
-SPEED_OF_SYSTEMS = 25.0
+SPEED_OF_SYSTEMS = 15.0
 """How many times faster the d³ multiplications of a system are than those of sparse products."""
 
 
@@ -115,8 +120,7 @@ def direct_least_squares(
     choice = Choice(solver, f"{solver} was requested")
     if solver == "auto":
         rows = source.n_rows if isinstance(source, InMemory) else None
-        sparse = isinstance(source, InMemory) and source.is_sparse
-        choice = choose(rows, source.n_features, sparse=sparse, ridge=ridge > 0)
+        choice = choose(rows, source.n_features, sparse=_is_sparse(source), ridge=ridge > 0)
     if isinstance(source, OnDevice) and choice.solver not in ON_DEVICE:
         raise CapabilityError(
             f"solver={choice.solver!r} runs on the CPU, and X is on {source.X.device}. Use solver="
@@ -125,7 +129,8 @@ def direct_least_squares(
     if positive:
         return _non_negative(source, ridge, intercept, solver)
     if choice.solver in BY_PRODUCTS:
-        factor = DAMPED_FACTOR if solver == "auto" and ridge > 0 else LSQR_FACTOR
+        chosen = DAMPED_FACTOR if ridge > 0 else LSQR_FACTOR
+        factor = chosen if solver == "auto" else REQUESTED_FACTOR
         limits = {"tolerance": tolerance * factor, "max_steps": max_steps, "watch": watch}
         few_steps = _steps_of_a_system(source) if solver == "auto" and max_steps is None else None
         if few_steps is not None:
@@ -142,7 +147,14 @@ def direct_least_squares(
     with one_blas_thread():  # once: to set it takes a part of the time of a small fit
         about = _moments(source, intercept)
         if solver == "auto":
-            fit, reason = _by_condition(source, about, choice, ridge, intercept)
+            first = direct.cholesky(about, ridge)
+            kappa = np.inf if first is None else first.condition * np.sqrt(about.cancellation)
+            if ridge == 0 and kappa > REFINED_GRAM_IS_ENOUGH and _is_sparse(source):
+                limits = {"tolerance": tolerance * LSQR_FACTOR, "watch": watch}
+                least_norm = _least_norm(source, about, intercept, **limits)
+                if least_norm is not None:
+                    return least_norm
+            fit, reason = _by_condition(source, about, first, kappa, choice, ridge, intercept)
         else:
             fit, reason = _by_name(source, about, choice, ridge, intercept), choice.reason
         fit = _with_digits(fit, source, about, ridge)
@@ -150,6 +162,10 @@ def direct_least_squares(
     if warning:
         warn(warning, IllConditionedWarning)
     return LeastSquares(fit, _solution(fit, reason, warning), about)
+
+
+def _is_sparse(source: Source) -> bool:
+    return isinstance(source, InMemory) and source.is_sparse
 
 
 def _steps_of_a_system(source: Source) -> int | None:
@@ -186,12 +202,50 @@ def _non_negative(source: Source, ridge: float, intercept: bool, solver: str) ->
     return LeastSquares(fit, _solution(fit, reason), about)
 
 
+def _least_norm(
+    source: Source, about: Moments, intercept: bool, **options: Any
+) -> LeastSquares | None:
+    """The solution of least norm from products with sparse rows; None if X has full rank.
+
+    Dependent columns are usual in sparse rows (all categories of several variables), and a dense
+    factorisation would take the time of n·d² multiplications.
+    """
+    rank, factor = _rank_and_factor(about)
+    if rank == about.n_features:
+        return None
+    reason = f"rank {rank} of {about.n_features}, sparse: least norm by matrix-vector products"
+    fit, solution = least_squares_by_products(
+        source, "lsqr", ridge=0.0, intercept=intercept, max_steps=None, **options
+    )
+    if solution.outcome is Outcome.STEPS_EXHAUSTED:
+        return None
+    fit, solution = replace(fit, rank=rank, factor=factor), replace(solution, rank=rank)
+    return LeastSquares(fit, replace(solution, reason=reason), about)
+
+
+def _rank_and_factor(about: Moments) -> tuple[int, Array | None]:
+    """The rank, and the triangular factor of X unless there are many columns, from XᵀX."""
+    d = about.n_features
+    if d > WIDEST_RANK:
+        return direct.rank_of(about), None
+    system = direct.NormalEquations.of(about)
+    values, vectors = np.linalg.eigh(system.A)
+    kept = values > d * EPSILON * max(float(values[-1]), 0.0)
+    root = np.sqrt(np.where(kept, values, 0.0))
+    triangle: Array = np.asarray(np.linalg.qr((vectors * root).T, mode="r"))
+    return int(kept.sum()), triangle * system.scale
+
+
 def _by_condition(
-    source: Source, about: Moments, choice: Choice, ridge: float, intercept: bool
+    source: Source,
+    about: Moments,
+    fit: LinearFit | None,
+    kappa: float,
+    choice: Choice,
+    ridge: float,
+    intercept: bool,
 ) -> tuple[LinearFit, str]:
-    """Cholesky, or a more accurate solver if the condition number requires it."""
-    fit = direct.cholesky(about, ridge)
-    kappa = np.inf if fit is None else fit.condition * np.sqrt(about.cancellation)
+    """The fit by Cholesky, or by a more accurate solver if the condition number requires it."""
     if fit is not None and kappa <= GRAM_IS_ENOUGH:
         return fit, choice.reason
     if ridge > 0:

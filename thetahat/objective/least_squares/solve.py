@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.foundation.randomness import RandomState
@@ -35,39 +38,24 @@ def least_squares(
     watch: Watch | None = None,
 ) -> LeastSquares:
     """Minimise Σ wᵢ(yᵢ − xᵢᵀβ − b)² + τ‖β‖² over the rows of a source, β ≥ 0 if `positive`."""
+
+    def on_rows(rows: Source, inner: Watch | None, **changed: Any) -> LeastSquares:
+        """The same problem on other rows, with these arguments changed."""
+        return least_squares(
+            rows,
+            positive=positive,
+            tolerance=tolerance,
+            max_steps=max_steps,
+            random_state=random_state,
+            watch=inner,
+            **changed,
+        )
+
     if isinstance(solver, str) and solver in AUGMENTED:
-        inner_solver = solver.removeprefix(PREFIX)
-        return augmented_least_squares(
-            source,
-            lambda rows, inner: least_squares(
-                rows,
-                solver=inner_solver,
-                intercept=False,
-                positive=positive,
-                tolerance=tolerance,
-                max_steps=max_steps,
-                random_state=random_state,
-                watch=inner,
-            ),
-            ridge=ridge,
-            intercept=intercept,
-            watch=watch,
-        )
+        solve = partial(on_rows, solver=solver.removeprefix(PREFIX), intercept=False)
+        return augmented_least_squares(source, solve, ridge=ridge, intercept=intercept, watch=watch)
     if intercept and outweighs(source):
-        return about_heaviest_row(
-            source,
-            lambda rows, inner: least_squares(
-                rows,
-                solver=solver,
-                ridge=ridge,
-                positive=positive,
-                tolerance=tolerance,
-                max_steps=max_steps,
-                random_state=random_state,
-                watch=inner,
-            ),
-            watch=watch,
-        )
+        return about_heaviest_row(source, partial(on_rows, solver=solver, ridge=ridge), watch=watch)
     by_descent = isinstance(solver, Method) or solver in ITERATIVE
     if not by_descent or positive or isinstance(source, OnDevice):
         solver = solver.name if isinstance(solver, Method) else solver

@@ -38,6 +38,8 @@ MOST_CHANGES = 0.25
 SAMPLED = 10
 """The start is the optimum over every tenth row, if there are enough rows."""
 ROWS_PER_PARAMETER = 20
+REWEIGHTED, FALLS = 4, 0.7
+"""The most reweighted fits at the start, which go on while the scale falls to this share."""
 SMALLEST_SCALE = 1e-10
 """Scales below this share of the scale of y count as 0."""
 BALANCED = 1e-4
@@ -86,7 +88,7 @@ class HuberWithScale:
         return max(SMALLEST_SCALE * spread, SUM_ROUNDING * math.sqrt(second), 1e-90)
 
     def start(self) -> Array:
-        """The optimum over a tenth of the rows; the least-squares fit if there are few."""
+        """The optimum over a tenth of the rows; a reweighted least-squares fit if there are few."""
         source = self.source
         if not self.has_hessian:
             return self._start_by_products()
@@ -102,7 +104,15 @@ class HuberWithScale:
                 found[-1] = max(found[-1], 2 * self.floor)
                 return found
         fit = source.reduce(_least_squares_sums, self.predictor)
-        return self._with_median_scale(newton_direction(fit.parts[0], -fit.parts[1]))
+        found = self._with_median_scale(newton_direction(fit.parts[0], -fit.parts[1]))
+        for _ in range(REWEIGHTED):
+            last, reach = float(found[-1]), self.epsilon * float(found[-1])
+            sums = source.reduce(_reweighted_sums, self.predictor, found[:-1], reach)
+            _, pull, gram = sums.parts
+            found = self._with_median_scale(found[:-1] + newton_direction(gram, -pull))
+            if found[-1] > FALLS * last:
+                break
+        return found
 
     def _start_by_products(self) -> Array:
         """The least-squares fit with the same penalty, to a few digits."""

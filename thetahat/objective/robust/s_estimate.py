@@ -25,7 +25,7 @@ from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.losses.constants import weighted_quantile
+from thetahat.mathematics.losses.constants import TIE, weighted_quantile
 from thetahat.mathematics.losses.residual.redescending import Tukey
 from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
@@ -86,6 +86,18 @@ def median_scale(residual: Array, weight: Array) -> float:
     return TO_NORMAL * float(weighted_quantile(abs(residual), weight))
 
 
+def median_scales(residuals: Array, weight: Array) -> Array:
+    """The `median_scale` of each column."""
+    sizes = abs(residuals)
+    order = np.argsort(sizes, axis=0, kind="stable")
+    below = np.cumsum(weight[order], axis=0)
+    lowest = np.sum(below < (HALF - TIE) * below[-1], axis=0)
+    highest = np.sum(below <= (HALF + TIE) * below[-1], axis=0)
+    places = np.stack([lowest, np.minimum(highest, len(sizes) - 1)])
+    low, high = np.take_along_axis(sizes, np.take_along_axis(order, places, axis=0), axis=0)
+    return TO_NORMAL * (low + (high - low) / 2)
+
+
 def smallest_scale(y: Array, weight: Array) -> float:
     """The scale below which residuals are rounding errors."""
     middle = float(weighted_quantile(y, weight))
@@ -138,7 +150,7 @@ def _descend(
     grams_of, smallest = _grams(A), smallest_scale(y, weight)
 
     def medians(residuals: Array) -> Array:
-        scales = np.array([median_scale(column, weight) for column in residuals.T])
+        scales = median_scales(residuals, weight)
         return np.where(scales > smallest, scales, 0.0)
 
     residuals = y[:, None] - A @ thetas

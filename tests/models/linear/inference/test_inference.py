@@ -127,7 +127,7 @@ def test_coverage_of_coefficients_and_predictions(repeats):
     assert abs(new / repeats - 0.95) < tolerance
 
 
-@repeated(500, 2000)
+@repeated(250, 2000)
 def test_unbiased_and_likelihood_variance(repeats):
     """ols.inference: E σ̂² = σ² for RSS/(n−p), and (n−p)/n·σ² for RSS/n; E β̂ = β*."""
     random, design = np.random.default_rng(3), np.random.default_rng(4).standard_normal((8, 2))

@@ -1,5 +1,7 @@
 """M-estimation: solvers agree, outliers have little influence, and are named."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -32,6 +34,12 @@ NAMES = ["huber", "forsyth", "cauchy", "tukey", "absolute", "epsilon_insensitive
 SMOOTH = ["huber", "forsyth", "cauchy", "tukey"]
 
 
+@cache
+def fitted(loss):
+    """The model of all rows; tests read it and leave it."""
+    return th.RobustRegressor(loss).fit(X, Y)
+
+
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_reweighting_and_gradients_agree(loss):
     reweighted = th.RobustRegressor(loss, solver="irls").fit(X, Y)
@@ -45,7 +53,7 @@ def test_reweighting_and_gradients_agree(loss):
 
 @pytest.mark.parametrize("loss", NAMES)
 def test_the_pulls_balance_and_the_scale_is_that_of_the_residuals(loss):
-    model = th.RobustRegressor(loss).fit(X, Y)
+    model = fitted(loss)
     residual = model.predict(X) - Y
     assert model.scale_ == pytest.approx(1.482602218505602 * np.median(abs(residual)), rel=1e-7)
     units = residual / model.scale_
@@ -73,7 +81,7 @@ def test_statsmodels_agrees(loss, scale):
 
 @pytest.mark.parametrize("loss", NAMES)
 def test_outliers_are_detected_labelled_and_discounted(loss):
-    model = th.RobustRegressor(loss).fit(X, Y)
+    model = fitted(loss)
     good = np.setdiff1d(np.arange(N), WRONG)
     assert model.outliers_[WRONG].all()
     assert model.outliers_[good].mean() < 0.1
@@ -132,7 +140,7 @@ def test_forty_percent_of_leverage_points_do_not_win(loss, seed, d):
 
 def test_the_same_random_state_gives_the_same_fit():
     random = np.random.default_rng(1)
-    x, y = np.tile(X, (10, 1)), np.tile(Y, 10) + 0.1 * random.standard_normal(10 * N)
+    x, y = np.tile(X, (3, 1)), np.tile(Y, 3) + 0.1 * random.standard_normal(3 * N)
     fits = [
         th.RobustRegressor("tukey", sample_size=200, random_state=s).fit(x, y) for s in (1, 1, 2)
     ]
@@ -141,7 +149,7 @@ def test_the_same_random_state_gives_the_same_fit():
 
 
 def test_scaling_y_scales_the_fit_and_a_given_scale_is_kept():
-    plain = th.RobustRegressor("tukey").fit(X, Y)
+    plain = fitted("tukey")
     scaled = th.RobustRegressor("tukey").fit(X, 1e6 * Y)
     np.testing.assert_allclose(scaled.coef_, 1e6 * plain.coef_, rtol=1e-6)
     np.testing.assert_array_equal(scaled.outliers_, plain.outliers_)
@@ -168,7 +176,7 @@ def test_weights_streams_and_sparse_rows():
         weighted = th.RobustRegressor(loss).fit(X, Y, weight)
         repeated = th.RobustRegressor(loss).fit(X[rows], Y[rows])
         np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-6)
-        plain = th.RobustRegressor(loss).fit(X, Y)
+        plain = fitted(loss)
         chunked = Chunked(X=X, y=Y, n_features=3, has_target=True)
         stream = OnlyBlocks(rows=chunked, n_features=3, has_target=True)
         np.testing.assert_allclose(
@@ -216,7 +224,7 @@ def test_constant_targets_few_rows_and_identical_rows():
         same = th.RobustRegressor(loss).fit(x, y)
         assert same.predict(x[150:151])[0] == pytest.approx(y[150])
         twice = np.column_stack([X, X[:, 0]])
-        model, plain = (th.RobustRegressor(loss).fit(x, Y) for x in (twice, X))
+        model, plain = th.RobustRegressor(loss).fit(twice, Y), fitted(loss)
         np.testing.assert_allclose(model.predict(twice), plain.predict(X), atol=1e-5)
 
 
@@ -246,8 +254,8 @@ def test_rows_that_one_plane_can_hold_are_all_on_it(loss, n, d, repeats):
 
 @pytest.mark.parametrize("loss", ["huber", "tukey"])
 def test_constant_targets_have_no_outliers(loss):
-    for value in (0.1, 0.3, -7.7, 1e9 / 3):
-        for n in (2, 4, 5, 9, 30):
+    for value in (0.3, -7.7, 1e9 / 3):
+        for n in (2, 5, 30):
             model = th.RobustRegressor(loss).fit(X[:n], np.full(n, value))
             np.testing.assert_allclose(model.predict(X[:n]), value, rtol=1e-9)
             assert model.scale_ == 0.0
@@ -278,7 +286,7 @@ def test_refusals_name_rule_and_remedy():
 @pytest.mark.parametrize("offset", [1e4, 1e7])
 def test_columns_far_from_zero_lose_no_digits(offset):
     """Years and timestamps: next to the intercept's column they look constant."""
-    plain = th.RobustRegressor("tukey").fit(X, Y)
+    plain = fitted("tukey")
     far = th.RobustRegressor("tukey").fit(X + offset, Y)
     np.testing.assert_allclose(far.coef_, plain.coef_, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(far.predict(X + offset), plain.predict(X), rtol=1e-5, atol=1e-5)
@@ -378,7 +386,7 @@ def test_an_interrupt_in_the_start_keeps_least_squares(monkeypatch, work):
 @pytest.mark.parametrize("loss", ["huber", "tukey"])
 @pytest.mark.parametrize("size", [1e-160, 1e160])
 def test_targets_of_any_size(loss, size):
-    plain = th.RobustRegressor(loss).fit(X, Y)
+    plain = fitted(loss)
     scaled = th.RobustRegressor(loss).fit(X, Y * size)
     np.testing.assert_allclose(scaled.coef_ / size, plain.coef_, rtol=1e-9)
     assert scaled.scale_ / size == pytest.approx(plain.scale_)

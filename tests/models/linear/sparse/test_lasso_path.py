@@ -102,7 +102,7 @@ def test_lasso_cv_equals_scikit_learn(shape, weighted, cv):
     random = np.random.default_rng(101)
     x, y = DATA[shape]
     weight = random.uniform(0.5, 2, len(y)) if weighted else None
-    options = {"cv": cv, "alphas": 15, "eps": 1e-2, "tol": 1e-9, "max_iter": 100_000}
+    options = {"cv": cv, "alphas": 8, "eps": 1e-2, "tol": 1e-9, "max_iter": 100_000}
     model = th.LassoCV(**options).fit(x, y, weight)
     peer = sklearn.linear_model.LassoCV(**options).fit(x, y, sample_weight=weight)
     np.testing.assert_allclose(model.alphas_, peer.alphas_)

@@ -108,10 +108,11 @@ class HuberIntervals:
     ) -> tuple[Array, Array]:
         """Compute intervals for predictions. Cost: O(n d² + d³).
 
-        Formula: for the mean ŷ ± t_{n−p}·K·√(Σψ²/(n − p))/m·√(xᵀ(XᵀX)⁻¹x), where ψ are the
-        residuals clipped to ±ε·σ̂, m is the share that is not clipped and K = 1 + (p/n)·(1 − m)/m.
-        For a new y ŷ ± q·√((1 + xᵀ(XᵀX)⁻¹x)/(1 + p/n)), where q is the quantile of |r|·n/(n − p) at
-        ``level``. New outliers then count as often as outliers among the training rows.
+        Formula: for the mean ŷ ± t_{n−p}·K·√(Σψ²/(n − p))/m·√h, where ψ are the residuals clipped
+        to ±ε·σ̂, m is the share of inner rows (not clipped), K = 1 + (p/n)·(1 − m)/m and
+        h = m·xᵀ(ZᵀZ)⁻¹x with the inner rows Z, the intercept among the columns and the penalty on
+        the diagonal. For a new y ŷ ± q·√((1 + h)/(1 + p/n)), where q is the ⌈(n + 1)·level⌉-th
+        smallest |r|·n/(n − p). New outliers then count as often as among the training rows.
         Both assume that errors have the same distribution in all rows; the first also that it is
         symmetric. The L2 penalty is assumed to be small.
 

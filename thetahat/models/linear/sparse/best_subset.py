@@ -218,8 +218,8 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
         if self.criterion_ == "tau":
             return found.rss + float(self.tau or 0.0) * size
         n = about.weight
-        # The logarithm of a perfect fit is −∞; rounding leaves a residual of about this size.
-        floor = max(EPSILON**1.5 * float(found.rss[0]), 1e-300)
+        # The logarithm of a perfect fit is −∞; differences of moments leave at most this residual.
+        floor = max(len(size) * EPSILON * float(found.rss[0]), 1e-300)
         price = 2.0 if self.criterion_ == "aic" else np.log(n)
         return n * np.log(np.maximum(found.rss, floor) / n) + price * size
 

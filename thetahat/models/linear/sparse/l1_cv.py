@@ -83,7 +83,7 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
         Estimated coefficients (β̂), one per column.
     intercept_ : float
         Estimated intercept (b̂); 0 if ``fit_intercept=False``.
-    sparse_coef_ : sparse array of shape (1, d)
+    sparse_coef_ : sparse matrix of shape (1, d)
         The coefficients as a sparse array, which does not store zeros.
     dual_gap_ : float
         Duality gap of the final fit: its objective is at most this much above its minimum.

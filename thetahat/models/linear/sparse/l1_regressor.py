@@ -14,6 +14,7 @@ from thetahat.data.views import one_target
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
+from thetahat.estimator.sparsify import in_sparse_interface
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
@@ -135,8 +136,8 @@ class SparseCoefficients(WatchedSolver, LinearRegressor):
 
     Attributes
     ----------
-    sparse_coef_ : sparse array of shape (1, d) or (n_targets, d)
-        The coefficients as a sparse array, which does not store zeros.
+    sparse_coef_ : sparse matrix of shape (1, d) or (n_targets, d)
+        The coefficients as a sparse matrix, which does not store zeros.
     dual_gap_ : float or array of shape (n_targets,)
         Duality gap at the end of the fit: the objective is at most this much above its minimum.
     """
@@ -146,10 +147,10 @@ class SparseCoefficients(WatchedSolver, LinearRegressor):
 
     @property
     def sparse_coef_(self) -> Any:
-        """The coefficients as a sparse array of shape (1, d) or (n_targets, d). Cost: O(d)."""
+        """The coefficients as a sparse matrix of shape (1, d) or (n_targets, d). Cost: O(d)."""
         from scipy.sparse import csr_array
 
-        return csr_array(np.atleast_2d(self.coef_))
+        return in_sparse_interface(csr_array(np.atleast_2d(self.coef_)))
 
 
 class L1Solver(GramParameters, SparseCoefficients):

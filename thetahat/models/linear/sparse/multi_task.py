@@ -49,7 +49,7 @@ class TaskRegressor(DescentParameters, SparseCoefficients, PenaltyParameters):
         Estimated coefficients (B̂ᵀ), one row per target.
     intercept_ : array of shape (n_targets,)
         Estimated intercepts (b̂); 0 if ``fit_intercept=False``.
-    sparse_coef_ : sparse array of shape (n_targets, d)
+    sparse_coef_ : sparse matrix of shape (n_targets, d)
         The coefficients as a sparse array, which does not store zeros.
     dual_gap_ : float
         Duality gap at the end of the fit: the objective is at most this much above its minimum.
