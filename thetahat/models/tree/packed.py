@@ -12,6 +12,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.row_pieces import RowPieces
 from thetahat.data.validation import is_sparse
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
@@ -123,17 +124,22 @@ class PackedTrees(CheckedValue):
 
     def _blocks(self, X: Matrix) -> Iterator[tuple[PackedTrees, slice, Array]]:
         """Sparse rows as dense blocks of the columns that the trees use, and the trees on them."""
+        trees, places = self._on_used_columns
+        for part, rows in dense_blocks(X, places, trees.n_features):
+            yield trees, part, rows
+
+    @cached_property
+    def _on_used_columns(self) -> tuple[PackedTrees, Array]:
+        """The trees over the columns that they use alone, and the place of each column there."""
         inner = self.nodes["feature"] >= 0
         features = self.nodes["feature"][inner]
         columns = features & (CATEGORICAL - 1)
         used = np.unique(columns) if columns.size else np.zeros(1, dtype=columns.dtype)
-        trees = copy(self)  # the nodes were checked before
+        places = np.full(self.n_features, -1, dtype=np.int32)
+        places[used] = np.arange(len(used))
         nodes = self.nodes.copy()
-        nodes["feature"][inner] = np.searchsorted(used, columns) | (features - columns)
-        object.__setattr__(trees, "nodes", nodes)
-        object.__setattr__(trees, "n_features", used.shape[0])
-        for part, rows in dense_blocks(X, used):
-            yield trees, part, rows
+        nodes["feature"][inner] = places[columns] | (features - columns)
+        return replace(self, nodes=nodes, n_features=len(used)), places
 
     def sum(self, X: Matrix, out: Array | None = None, n_columns: int | None = None) -> Array:
         """Sum over the trees of the leaf values of each row, (n, width), added to `out`.

@@ -10,25 +10,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.foundation.types import Array, SparseMatrix
 
 BLOCK_CELLS = 1 << 17
 """Approximate number of cells of a block."""
 
 
-def dense_blocks(X: SparseMatrix, columns: Array) -> Iterator[tuple[slice, Array]]:
-    """The given columns (ascending) of sparse rows, block by block; the blocks share memory."""
-    n, width = X.shape[0], columns.shape[0]
-    rows = X.tocsr()
-    if width < X.shape[1]:
-        rows = rows[:, columns]
+def dense_blocks(X: SparseMatrix, places: Array, width: int) -> Iterator[tuple[slice, Array]]:
+    """Some columns of sparse rows, block by block; the blocks share memory.
+
+    `places` holds the column of the block for each column of X, -1 if it is not needed (int32).
+    """
+    n, rows = X.shape[0], X.tocsr()
     size = max(1, min(n, BLOCK_CELLS // width))
     block = np.zeros((size, width), dtype=X.dtype)
     for start in range(0, n, size):
-        stop = min(n, start + size)
-        ends = rows.indptr[start : stop + 1]
-        stored = slice(ends[0], ends[-1])
-        places = (np.repeat(np.arange(stop - start), np.diff(ends)), rows.indices[stored])
-        block[places] = rows.data[stored]
-        yield slice(start, stop), block[: stop - start]
-        block[places] = 0
+        part = block[: min(size, n - start)]
+        _native.fill_sparse_block(rows.data, rows.indices, rows.indptr, places, start, False, part)
+        yield slice(start, start + len(part)), part
+        if start + size < n:
+            _native.fill_sparse_block(
+                rows.data, rows.indices, rows.indptr, places, start, True, part
+            )

@@ -193,7 +193,7 @@ def test_ctrl_c_keeps_the_trees_so_far():
         "random = np.random.default_rng(0)\n"
         "X, y = random.standard_normal((2000, 10)), random.standard_normal(2000)\n"
         "model = th.RandomForestRegressor(n_estimators=100_000, random_state=0)\n"
-        "threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        "threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
         "try:\n"
         "    model.fit(X, y)\n"
         "except KeyboardInterrupt:\n"

@@ -381,7 +381,7 @@ def test_trees_of_every_learner_can_be_looked_at(name):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_trees_of_scikit_learn_are_shown_by_scikit_learn(kind):
-    """Also by the functions of `thetahat.sklearn` and of a patched scikit-learn."""
+    """By the functions of `thetahat.sklearn` and of a patched scikit-learn; `th` refuses them."""
     import thetahat.sklearn.tree as ours
 
     model, text = grown(kind, max_depth=2)[0], peer.export_text
@@ -389,9 +389,12 @@ def test_trees_of_scikit_learn_are_shown_by_scikit_learn(kind):
     th.patch_sklearn()
     try:
         assert peer.export_text is not text
-        for module in (peer, ours, th):
+        for module in (peer, ours):
             assert module.export_text(model, decimals=3) == expected
             assert len(module.plot_tree(model)) == boxes
     finally:
         th.unpatch_sklearn()
         plt.close("all")
+    assert peer.export_text is text
+    with pytest.raises(th.errors.CapabilityError, match=r"sklearn\.tree"):
+        th.export_text(model)

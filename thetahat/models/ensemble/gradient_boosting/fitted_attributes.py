@@ -42,21 +42,27 @@ class FittedAttributes(BaseBoosting):
     @property
     def init_(self) -> Any:
         """The fitted model of the initial predictions, or "zero"."""
-        if "init_" not in self.__dict__:
+        held = self._held_init
+        if held is None:
             raise AttributeError(f"{type(self).__name__} has init_ after fit. Call fit first.")
-        held = self.__dict__["init_"]
         if not self._starts_from_numbers:
             return held
         return "zero" if isinstance(self.init, str) and not held.any() else self._constant_model()
 
     @init_.setter
     def init_(self, held: Any) -> None:
-        self.__dict__["init_"] = held
+        self.__dict__["_init"] = held
+
+    @property
+    def _held_init(self) -> Any:
+        """The model of the initial predictions, or the constants; None before `fit`."""
+        own = self.__dict__
+        return own.get("_init", own.get("init_"))  # the name in files of version 0.1 at first
 
     @property
     def _starts_from_numbers(self) -> bool:
         """Whether the initial raw predictions are constants, not those of a model."""
-        return isinstance(self.__dict__["init_"], np.ndarray)
+        return isinstance(self._held_init, np.ndarray)
 
     def _constant_model(self) -> Any:
         """A fitted model that predicts what boosting starts from."""

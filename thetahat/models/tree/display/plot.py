@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sklearn import tree as of_sklearn
 
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.types import Array
@@ -14,8 +13,6 @@ from thetahat.models.tree.display.layout import tidy_places
 from thetahat.models.tree.display.words import Words
 from thetahat.models.tree.pruning import pruned
 
-THEIRS = of_sklearn.plot_tree
-"""The function of scikit-learn, also where `thetahat.patch_sklearn` replaces it."""
 LARGEST_FONT = 11.0
 FILL = 0.86
 """Fraction of the distance between two neighbours that their boxes may take."""
@@ -46,8 +43,7 @@ def plot_tree(
     Parameters
     ----------
     decision_tree : fitted tree estimator, or Tree
-        A fitted decision or density tree, or one tree of a forest or of gradient boosting. A tree
-        of scikit-learn is given to ``sklearn.tree.plot_tree``, which has no `missing`.
+        A fitted decision or density tree, or one tree of a forest or of gradient boosting.
     max_depth : int or None, default=None
         Maximum depth to show. Deeper nodes are replaced by "(...)"; None shows all nodes.
     feature_names : sequence of str or None, default=None
@@ -91,22 +87,6 @@ def plot_tree(
     5
     """
     plt = optional_import("matplotlib.pyplot", extra="plot", purpose="plot_tree")
-    if isinstance(decision_tree, of_sklearn.BaseDecisionTree):
-        return THEIRS(
-            decision_tree,
-            max_depth=max_depth,
-            feature_names=feature_names,
-            class_names=class_names,
-            label=label,
-            filled=filled,
-            impurity=impurity,
-            node_ids=node_ids,
-            proportion=proportion,
-            rounded=rounded,
-            precision=precision,
-            ax=ax,
-            fontsize=fontsize,
-        )
     words = Words.of(decision_tree, feature_names, class_names)
     whole = words.tree
     shown = pruned(whole, whole.depth >= max_depth) if max_depth is not None else whole

@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn import tree as of_sklearn
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.tree.display.words import Words
-
-THEIRS = of_sklearn.export_text
-"""The function of scikit-learn, also where `thetahat.patch_sklearn` replaces it."""
 
 
 def export_text(
@@ -35,8 +31,7 @@ def export_text(
     Parameters
     ----------
     decision_tree : fitted tree estimator, or Tree
-        A fitted decision or density tree, or one tree of a forest or of gradient boosting. A tree
-        of scikit-learn is given to ``sklearn.tree.export_text``, which has no `missing`.
+        A fitted decision or density tree, or one tree of a forest or of gradient boosting.
     feature_names : sequence of str or None, default=None
         Names of the columns. By default those of `fit`, or feature_0, feature_1, …
     class_names : sequence of str or None, default=None
@@ -77,16 +72,6 @@ def export_text(
     ):
         if value < least:
             raise ParameterError(f"{name}={value!r} must be ≥ {least}.")
-    if isinstance(decision_tree, of_sklearn.BaseDecisionTree):
-        return THEIRS(
-            decision_tree,
-            feature_names=feature_names,
-            class_names=class_names,
-            max_depth=max_depth,
-            spacing=spacing,
-            decimals=decimals,
-            show_weights=show_weights,
-        )
     words = Words.of(decision_tree, feature_names, class_names)
     tree, lines = words.tree, []
     height = _heights(tree)

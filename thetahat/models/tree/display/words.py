@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.tree import BaseDecisionTree
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -127,10 +126,10 @@ def tree_of(model: Any) -> Tree:
     if isinstance(tree, Tree):
         return tree
     kind = type(model)
-    if isinstance(model, BaseDecisionTree):
+    if kind.__module__.startswith("sklearn."):
         raise CapabilityError(
-            f"This {kind.__name__} is a tree of scikit-learn. Draw it with th.plot_tree, or fit "
-            f"th.{kind.__name__}."
+            f"This {kind.__name__} is a model of scikit-learn. Use the function of the same name "
+            f"in sklearn.tree, or fit th.{kind.__name__}."
         )
     has_members = hasattr(model, "estimators_")
     nested = has_members and getattr(model.estimators_, "ndim", 1) > 1  # one column per class

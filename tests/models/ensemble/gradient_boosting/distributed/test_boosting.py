@@ -18,7 +18,7 @@ da = pytest.importorskip("dask.array")
 REGRESSOR, CLASSIFIER = th.HistGradientBoostingRegressor, th.HistGradientBoostingClassifier
 
 
-def table(n=900):
+def table(n=600):
     rng = np.random.default_rng(7)
     X = rng.standard_normal((n, 4))
     X[rng.random((n, 4)) < 0.05] = np.nan
@@ -28,7 +28,7 @@ def table(n=900):
     return X, y, rng
 
 
-def fitted(model, X, y, weight=None, size=270):
+def fitted(model, X, y, weight=None, size=210):
     return model.fit(chunked(X, size), chunked(y, size), chunked(weight, size))
 
 
@@ -99,7 +99,7 @@ def test_the_model_is_that_of_memory(case, monkeypatch):
         y = np.array(["low", "mid", "high"])[np.digitize(y, cuts)]
     if case in ("gamma", "tweedie"):
         y = np.exp(y) if case == "gamma" else np.maximum(np.exp(y) - 1, 0)
-    model = kind(max_iter=4, learning_rate=0.3, random_state=0, max_leaf_nodes=8).set_params(
+    model = kind(max_iter=3, learning_rate=0.3, random_state=0, max_leaf_nodes=6).set_params(
         **settings
     )
     here = clone(model).fit(X, y, weight)
