@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.svm import SVC, SVR
 
 import thetahat as th
-from thetahat.errors import DataError, MemoryBudgetError, ParameterError
+from thetahat.errors import DataError, IllConditionedWarning, MemoryBudgetError, ParameterError
 from thetahat.mathematics.losses.base import Loss, Subdifferentiable, Targets
 
 RANDOM = np.random.default_rng(0)
@@ -62,7 +62,7 @@ def test_every_loss_works_and_no_nearby_function_is_better(loss):
         other.dual_coef_ = model.dual_coef_ + size * move
         other.intercept_ = model.intercept_ + size
         assert objective(other, y) > best - slack
-    null = th.KernelModel(loss, RBF, alpha=1e9, max_iter=3000).fit(X, y)
+    null = th.KernelModel(loss, RBF, alpha=1e9, max_iter=300).fit(X, y)
     assert best <= objective(null, y)
 
 
@@ -312,3 +312,43 @@ def test_quantiles_of_many_rows_are_solved_to_a_duality_gap():
     assert model.solution_.value == pytest.approx(program.solution_.value, rel=1e-5)
     below = np.mean(y <= model.predict(rows) + 1e-6)
     assert 0.78 < below < 1.0
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_least_squares_of_a_column_of_large_numbers(intercept, weighted):
+    r = np.random.default_rng(0)
+    rows = r.normal(size=(60, 3)) * [1e6, 1, 1]
+    y = 3e-6 * rows[:, 0] + rows[:, 1] + 1.0
+    weight = r.integers(0, 3, 60) if weighted else None
+    model = th.KernelModel("squared", "linear", alpha=1e-2, fit_intercept=intercept)
+    with pytest.warns(IllConditionedWarning, match="Scale the columns"):
+        model.fit(rows, y, sample_weight=weight)
+    linear = th.LinearModel("squared", th.penalties.L2(1e-2), fit_intercept=intercept)
+    linear.fit(rows, y, sample_weight=weight)
+    np.testing.assert_allclose(model.predict(rows), linear.predict(rows), atol=0.05)
+    with pytest.warns(IllConditionedWarning):
+        square = th.KernelModel("squared", "polynomial", fit_intercept=intercept).fit(rows, y)
+    assert square.score(rows, y) > 0.5
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "absolute", "epsilon_insensitive", "hinge"])
+@pytest.mark.parametrize("kernel", [th.kernels.Sigmoid(), th.kernels.Periodic()])
+def test_a_function_that_is_no_kernel_is_refused(loss, kernel):
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    y = rows[:, 0] > 0 if loss == "hinge" else rows[:, 0]
+    with pytest.raises(DataError, match=r"is not positive semi-definite|squared norm"):
+        th.KernelModel(loss, kernel, alpha=1e-4).fit(rows, y)
+
+
+@pytest.mark.filterwarnings("ignore::thetahat.errors.SeparationWarning")
+def test_logarithms_of_probabilities_that_round_to_zero_are_finite():
+    X, y = np.array([[0.0], [1.0], [2.0], [50.0]]), np.array([0, 0, 1, 1])
+    model = th.KernelLogisticRegression(C=1e9, kernel="linear").fit(X, y)
+    z = model.raw_prediction(100 * X)
+    found = model.predict_log_proba(100 * X)
+    np.testing.assert_allclose(found[1:, 0], -z[1:])
+    several = th.KernelLogisticRegression(C=1e9, kernel="linear").fit(X, [0, 0, 1, 2])
+    found = several.predict_log_proba(100 * X)
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(np.exp(found), several.predict_proba(100 * X), atol=1e-12)

@@ -19,6 +19,7 @@ CASES = {
         500,
     ),
     "quantile": (th.KernelModel("quantile", tol=1e-2), "numbers", 500),
+    "discriminants": (th.KernelDiscriminantAnalysis(), "classes", 700),
     "few centres": (th.KernelModel("logistic", n_components=300, tol=1e-2), "classes", 8000),
     "many classes": (th.KernelLogisticRegression(tol=1e-3), "classes", 700),
     "left out": (th.KernelRidgeCV(kernel="rbf"), "numbers", 700),
@@ -58,6 +59,25 @@ def test_peak_stays_within_the_estimate(name):
     with th.config(memory=budget), pytest.raises(MemoryBudgetError, match="needs") as refusal:
         model.fit(X, y)
     assert "Use fewer" in str(refusal.value)
+
+
+@pytest.mark.parametrize("draw", [False, True], ids=["covariance", "samples"])
+def test_the_covariance_of_predictions_is_estimated_too(draw):
+    X = np.random.default_rng(0).standard_normal((700, 2))
+    kernel = th.kernels.RBF() + th.kernels.White()
+    model = th.GaussianProcessRegressor(kernel, optimizer=None).fit(X[:50], X[:50, 0])
+
+    def joint():
+        return model.sample_y(X) if draw else model.predict(X, return_cov=True)
+
+    tracemalloc.start()
+    try:
+        joint()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    with th.config(memory=int(peak / 1.2)), pytest.raises(MemoryBudgetError, match="needs"):
+        joint()
 
 
 def test_the_solver_of_support_vectors_keeps_fewer_rows_where_memory_is_short():

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn.neighbors as peer
+from sklearn.utils import get_tags
 
 import thetahat as th
+from thetahat.errors import DataError
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.random((80, 3))
@@ -260,3 +262,19 @@ def test_the_effective_metric_is_named_as_in_scikit_learn(options):
     assert found.effective_metric_params_.keys() == wanted.keys()
     for name, value in wanted.items():
         np.testing.assert_array_equal(found.effective_metric_params_[name], value)
+
+
+@pytest.mark.parametrize("name", ["KNeighborsClassifier", "RadiusNeighborsClassifier"])
+def test_classifiers_of_several_labels_say_so(name):
+    found, expected = get_tags(getattr(th, name)()), get_tags(getattr(peer, name)())
+    assert found.classifier_tags == expected.classifier_tags
+    assert found.target_tags == expected.target_tags
+
+
+def test_sparse_rows_whose_differences_vanish_are_refused_as_dense_ones_are():
+    rows = np.zeros((40, 3))
+    rows[1:, 0], rows[:, 1] = 1e-200, 3.0
+    with pytest.raises(DataError, match="differ by so little"):
+        th.NearestNeighbors().fit(sp.csr_array(rows))
+    rows[5, 2] = 1.0
+    assert th.NearestNeighbors().fit(sp.csr_array(rows)).kneighbors(rows[5:6])[1][0, 0] == 5

@@ -10,6 +10,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat.data.arrays import read_only
+from thetahat.foundation.arguments import real_numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
@@ -181,19 +182,16 @@ class FromFunction(Kernel):
 def _numbers(found: Any, dtype: Any) -> Array:
     """The values of a kernel as real numbers of this type."""
     try:
-        values = np.asarray(found)
-        if np.iscomplexobj(values):
-            raise DataError(
-                "FromFunction: the kernel returned complex numbers, but must return real ones. "
-                "Return their real part if the imaginary part is 0."
-            )
-        return values.astype(dtype, copy=False)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
+        if not np.iscomplexobj(found):
+            return real_numbers(found, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f"FromFunction: the kernel returned {_short(found)}, but must return numbers."
         ) from error
+    raise DataError(
+        "FromFunction: the kernel returned complex numbers, but must return real ones. Return "
+        "their real part if the imaginary part is 0."
+    )
 
 
 def _short(found: Any) -> str:

@@ -75,6 +75,7 @@ def gram_matrix(kernel: _Pairwise, X: Matrix, Z: Matrix | None = None) -> Array:
         row, column = (slice(start, start + TILE) for start in corner)
         tile = kernel.block(X[row], Z[column])
         if same and corner[0] == corner[1]:
+            _require_symmetric_tile(tile, kernel, corner[0])
             tile = (tile + tile.T) / 2
             np.einsum("ii->i", tile)[:] = kernel.diagonal(X[row])
         found[row, column] = tile
@@ -84,6 +85,25 @@ def gram_matrix(kernel: _Pairwise, X: Matrix, Z: Matrix | None = None) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         parallel_for(fill, corners, products=float(n) * m * X.shape[1])
     return found
+
+
+def _require_symmetric_tile(tile: Array, kernel: _Pairwise, first: int) -> None:
+    """Raise an error if a function of the user is no kernel, because it is not symmetric."""
+    gap = np.abs(tile - tile.T)
+    if (gap <= _rounding(tile, float(np.abs(tile).max(initial=0.0)))).all():
+        return
+    if np.isfinite(tile).all():  # the values are checked by those who use them
+        i, j = (int(place) for place in np.unravel_index(int(np.argmax(gap)), gap.shape))
+        raise DataError(
+            f"{kernel!r}: a kernel must be symmetric, but it is {tile[i, j]:g} for rows "
+            f"{first + i} and {first + j}, and {tile[j, i]:g} the other way round. Use "
+            "(k(x, z) + k(z, x))/2, or another function."
+        )
+
+
+def _rounding(K: Array, scale: float) -> float:
+    """The largest difference of entries that should be equal, where the largest is `scale`."""
+    return 1e3 * float(np.finfo(K.dtype).eps) * scale
 
 
 def _with_diagonal(K: Array, diagonal: Array) -> Array:
@@ -103,7 +123,7 @@ def require_symmetric(K: Array, who: str) -> None:
         )
     # Blocks of rows, so that no second matrix is needed.
     scale = max(float(np.abs(K[start : start + TILE]).max()) for start in range(0, len(K), TILE))
-    allowed = 1e3 * float(np.finfo(K.dtype).eps) * scale
+    allowed = _rounding(K, scale)
     for start in range(0, len(K), TILE):
         gap = np.abs(K[start : start + TILE] - K[:, start : start + TILE].T)
         if not (gap <= allowed).all():
@@ -125,7 +145,7 @@ def require_sparse_symmetric(K: SparseMatrix, who: str) -> None:
         )
     gap = abs(K - K.T).tocoo()
     scale = float(abs(K.data).max(initial=0.0))
-    wrong = np.flatnonzero(gap.data > 1e3 * float(np.finfo(K.dtype).eps) * scale)
+    wrong = np.flatnonzero(gap.data > _rounding(K, scale))
     if wrong.size:
         i, j = int(gap.row[wrong[0]]), int(gap.col[wrong[0]])
         raise DataError(

@@ -16,8 +16,32 @@ from thetahat.foundation.types import Array, Matrix, SparseMatrix
 def inner_products(X: Matrix, Z: Matrix) -> Array:
     """xᵀz for all rows of X and Z, dense; the rows may be sparse. Cost: O(n m d)."""
     _require_indices(X, Z)
+    if is_sparse(X) and is_sparse(Z):
+        return _products_of_sparse(X, Z)
     found = X @ Z.T
     return found.toarray() if hasattr(found, "toarray") else found
+
+
+def _products_of_sparse(X: SparseMatrix, Z: SparseMatrix) -> Array:
+    """xᵀz for all sparse rows, over common entries. Cost: O(common entries + n m)."""
+    kind = np.result_type(X.dtype, Z.dtype)
+    kind = kind if kind in (np.float32, np.float64) else np.dtype(np.float64)
+    rows, columns = X.tocsr(), Z.tocsc()
+    place = np.result_type(rows.indptr, rows.indices, columns.indptr, columns.indices)
+    place = place if place in (np.int32, np.int64) else np.dtype(np.int64)
+    found = np.zeros((X.shape[0], Z.shape[0]), dtype=kind)
+    of_rows, of_columns = (_compressed(each, kind, place) for each in (rows, columns))
+    _native.products_of_sparse_rows(*of_rows, *of_columns, found)
+    return found
+
+
+def _compressed(X: SparseMatrix, kind: Any, place: Any) -> tuple[Array, Array, Array]:
+    """The entries, their places and the bounds of rows or columns, as compiled code takes them."""
+    return (
+        np.ascontiguousarray(X.data, dtype=kind),
+        np.ascontiguousarray(X.indices, dtype=place),
+        np.ascontiguousarray(X.indptr, dtype=place),
+    )
 
 
 def squared_norms(X: Matrix) -> Array:

@@ -148,7 +148,7 @@ class GaussianProcessClassifier(Classifier, GaussianProcess):
         assert source.y is not None
         n = source.n_rows
         require_squares_of_rows(source, who=type(self).__name__)
-        require_kernel_matrix(n, n, np.float64, copies=3)
+        require_kernel_matrix(n, n, np.float64, copies=4)
         self.n_classes_ = len(self.classes_)
         codes = np.asarray(source.y)
         if self.n_classes_ > 2:

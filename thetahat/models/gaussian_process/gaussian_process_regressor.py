@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.randomness import generator
-from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.threads import interruptible, one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
@@ -233,7 +234,7 @@ class GaussianProcessRegressor(ScoredRegressor, GaussianProcess):
         if return_std:
             spread = np.sqrt(variances_given(kernel, centres, self.L_, rows)[:, None] * squares)
             return _squeezed(mean), _squeezed(spread)
-        require_kernel_matrix(n, n + len(centres), np.float64, copies=2)
+        require_kernel_matrix(n, n + len(centres), np.float64, copies=2 + len(squares))
         joint = covariance_given(kernel, centres, self.L_, rows)
         return _squeezed(mean), _squeezed(joint[:, :, None] * squares)
 
@@ -243,6 +244,7 @@ class GaussianProcessRegressor(ScoredRegressor, GaussianProcess):
         kernel = covariance_of(self._initial_kernel())
         mean = _squeezed(np.zeros((n, k)))
         if return_cov:
+            require_kernel_matrix(n, n, np.float64, copies=1 + k)
             return mean, _squeezed(np.repeat(kernel.gram(rows)[:, :, None], k, axis=2))
         if return_std:
             spread = np.sqrt(np.asarray(kernel.diagonal(rows), dtype=np.float64))
@@ -271,14 +273,18 @@ class GaussianProcessRegressor(ScoredRegressor, GaussianProcess):
         random = generator(random_state)
         mean, joint = self.predict(X, return_cov=True)
         n = len(mean)
+        # The decomposition takes four matrices of its own, beside the covariance and a copy.
+        require_kernel_matrix(n, n, np.float64, copies=6)
         means, joints = mean.reshape(n, -1), joint.reshape(n, n, -1)
-        with one_blas_thread():
-            drawn = [
-                random.multivariate_normal(
+
+        def draw(k: int) -> Array:
+            with one_blas_thread():
+                return random.multivariate_normal(
                     means[:, k], joints[:, :, k], n_samples, check_valid="ignore", method="eigh"
                 ).T
-                for k in range(means.shape[1])
-            ]
+
+        targets = range(means.shape[1])
+        drawn = [interruptible(partial(draw, k), float(n) ** 3) for k in targets]
         return drawn[0] if mean.ndim == 1 else np.stack(drawn, axis=1)
 
     def log_marginal_likelihood(

@@ -13,12 +13,14 @@ from thetahat.data.validation import as_features
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, none, one_of, whole
 from thetahat.estimator.watching import WatchedSolver
+from thetahat.foundation.arguments import returned_number, returned_numbers, shown
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.kernels.base import Constant, Kernel
+from thetahat.mathematics.kernels.given import Precomputed
 from thetahat.mathematics.kernels.names import as_kernel, is_scikit_learns
 from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.mathematics.optimizers.minimisation import minimise
@@ -89,6 +91,12 @@ class GaussianProcess(WatchedSolver, Estimator):
             raise ParameterError(
                 f"{type(self).__name__}: kernel={self.kernel!r} must be a kernel, such as "
                 "th.kernels.RBF() + th.kernels.White(), or None."
+            )
+        if isinstance(self.kernel, Precomputed):
+            raise ParameterError(
+                f"{type(self).__name__}: kernel=Precomputed() is not supported, because the "
+                "variance of a prediction needs the kernel of the new row with itself. Use "
+                "th.KernelRidge(kernel='precomputed') for the mean, or th.kernels.FromFunction."
             )
         return self.kernel
 
@@ -162,13 +170,25 @@ class GaussianProcess(WatchedSolver, Estimator):
             value, slope = problem.log_likelihood_and_gradient(theta)
             return -value, -slope
 
-        theta, value = self.optimizer(objective, start, bounds=problem.bounds)
+        name = f"{type(self).__name__}: the function optimizer"
+        found = self.optimizer(objective, start.copy(), bounds=problem.bounds.copy())
+        if not isinstance(found, tuple | list) or len(found) != 2:
+            raise ParameterError(
+                f"{name} returned {shown(found)}, but must return the logarithms of the "
+                "hyper-parameters and the value of the objective there: (theta, value)."
+            )
+        theta, value = returned_numbers(found[0], name), returned_number(found[1], name)
+        if theta.shape != start.shape or not np.isfinite(theta).all():
+            raise ParameterError(
+                f"{name} returned theta={shown(found[0])}, but must return {len(start)} finite "
+                "numbers, the logarithms of the hyper-parameters."
+            )
         return Solution(
-            theta=np.asarray(theta, dtype=np.float64),
+            theta=theta,
             outcome=Outcome.CONVERGED,
             solver="custom",
             reason="the function that was given as optimizer",
-            value=float(value),
+            value=np.inf if np.isnan(value) else value,
             message=Outcome.CONVERGED.value,
         )
 

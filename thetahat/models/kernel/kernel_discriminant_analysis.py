@@ -16,6 +16,7 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
+from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.linalg.tiled_cholesky import cholesky_in_place, cholesky_solve
 from thetahat.mathematics.losses.links import softmax
 from thetahat.models.kernel.parameters import NamedKernel, in_memory
@@ -132,6 +133,7 @@ class KernelDiscriminantAnalysis(
             )
         components = self._component_count(count)
         self.kernel_ = self._kernel(source)
+        require_kernel_matrix(len(used), len(used), np.float64, copies=4)
         features = KernelFeatures.of(self.kernel_, source.X, used)
         rows = features.of_rows(source.X)
         rows = rows if len(rows) == len(used) else rows[used]
@@ -143,7 +145,9 @@ class KernelDiscriminantAnalysis(
             means = shares @ rows
             centre = self.priors_ @ means
             apart = np.sqrt(self.priors_)[:, None] * (means - centre)
-            within = (rows - means[codes]) * np.sqrt(weight / total)[:, None]
+            within = means[codes]
+            np.subtract(rows, within, out=within)
+            within *= np.sqrt(weight / total)[:, None]
             solved = _solve(within, apart.T, self.alpha)
             values, vectors = np.linalg.eigh(apart @ solved)
         order = np.argsort(values)[::-1][: count - 1]

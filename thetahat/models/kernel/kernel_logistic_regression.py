@@ -16,6 +16,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.likelihood import Logistic
+from thetahat.mathematics.losses.links import log_sum_exp, softplus
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.models.kernel.machine import KernelMachine
 from thetahat.models.kernel.parameters import in_memory
@@ -107,6 +108,8 @@ class KernelLogisticRegression(ScoredClassifier, KernelMachine):
     def predict_log_proba(self, X: Any) -> Array:
         """Predict the logarithms of the probabilities of the classes. Cost: O(n m d).
 
+        The result is exact even where the probability itself would round to 0.
+
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
@@ -116,4 +119,7 @@ class KernelLogisticRegression(ScoredClassifier, KernelMachine):
         -------
         array of shape (n, n_classes)
         """
-        return np.log(self.predict_proba(X))
+        z = self.raw_prediction(X)
+        if z.ndim == 1:
+            return np.column_stack([-softplus(z), -softplus(-z)])
+        return np.asarray(z - log_sum_exp(z)[:, None])

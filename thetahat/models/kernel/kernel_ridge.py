@@ -183,6 +183,7 @@ class KernelRidge(KernelRegressor):
             if found is not None:
                 self._keep(source, used, found.coefficients, found.solver, found.reason)
                 return self
+        require_kernel_matrix(source.n_rows, source.n_rows, np.float64, copies=4)
         path = KernelRidgePath.of(self._matrix(source, used), targets, weight)
         columns = [path.coefficients(tau)[:, [k]] for k, tau in enumerate(penalties)]
         reason = "one eigendecomposition serves all penalties"

@@ -14,6 +14,8 @@ from thetahat.data.source import Source
 from thetahat.estimator.any_loss import AnyLoss
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.risk_minimiser import RiskMinimiser
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import DataError, IllConditionedWarning
 from thetahat.foundation.memory import memory_for, require_memory
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -35,7 +37,7 @@ from thetahat.objective.kernel.features import (
     not_a_kernel,
 )
 from thetahat.objective.kernel.gram_rows import gram_rows
-from thetahat.objective.kernel.least_squares import ridge_coefficients
+from thetahat.objective.kernel.least_squares import least_norm_coefficients, ridge_coefficients
 from thetahat.objective.kernel.support_dual import BoxDual, minimise_dual
 from thetahat.objective.predictor import LinearPredictor, in_double
 
@@ -47,6 +49,8 @@ CACHE = 1 << 30
 """Bytes of kernel rows that the solver of support vectors may keep."""
 STALLED_GAP = 1e-6
 """Duality gap of the mean loss up to which a solver that rounding stopped has converged."""
+ROUNDING_OF_NORM = 1e-8
+"""A negative squared norm of a function, relative to its terms, that may be rounding errors."""
 
 
 class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
@@ -228,16 +232,26 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         assert source.y is not None
         X = in_double(source.X)
         require_kernel_matrix(len(used), len(used), np.float64)
-        K = gram_of(self.kernel_, X, used)
-        K = K.copy() if np.shares_memory(K, source.X) else K
         weight = None if source.weight is None else source.weight[used]
         total = float(len(used)) if weight is None else float(weight.sum())
         targets = source.y[used].astype(np.float64)[:, None]
-        found = ridge_coefficients(
-            K, targets, total * strength, weight, intercept=self.fit_intercept
-        )
+
+        def matrix() -> Array:
+            K = gram_of(self.kernel_, X, used)
+            return K.copy() if np.shares_memory(K, source.X) else K
+
+        rest = (targets, total * strength, weight)
+        found = ridge_coefficients(matrix(), *rest, intercept=self.fit_intercept)
         if found is None:
-            raise not_a_kernel(self.kernel_, gram_of(self.kernel_, X, used))
+            found = least_norm_coefficients(matrix(), *rest, intercept=self.fit_intercept)
+            if found is None:
+                raise not_a_kernel(self.kernel_, matrix())
+            warn(
+                f"{type(self).__name__}: the kernel matrix plus n·alpha={total * strength:g} on "
+                "its diagonal is singular up to rounding. The solution of least norm is used. "
+                "Scale the columns, or increase alpha.",
+                IllConditionedWarning,
+            )
         self.X_fit_, self.support_ = kept_rows(self.kernel_, source.X, used), used
         self.dual_coef_ = found.coefficients[:, 0]
         self.intercept_ = found.intercept[0]
@@ -270,6 +284,13 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         with self._watching(None, partial(self._support, source, used), X, y) as watch:
             found = minimise_dual(
                 rows, dual, tolerance=self.tol, max_steps=self.max_iter, watch=watch
+            )
+        terms = found.beta * (found.gradient + targets)  # gradient = Kβ − y
+        if terms.sum() < -ROUNDING_OF_NORM * np.abs(terms).sum():
+            raise DataError(
+                f"{self.kernel_!r}: the squared norm of the fitted function is {terms.sum():.3g}, "
+                "but no kernel gives a negative one. Use a sum or product of kernels, the features "
+                "of th.SimilarityFeatures, or SVC or SVR, which accept any function."
             )
         if found.outcome is Outcome.STALLED and not found.gap * strength <= STALLED_GAP:
             return False

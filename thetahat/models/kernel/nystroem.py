@@ -17,7 +17,7 @@ from thetahat.estimator.parameters import Range, at_least, more_than, none, one_
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
-from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.threads import interruptible, one_blas_thread
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels import named as named_kernel
 from thetahat.mathematics.kernels.base import Kernel
@@ -151,7 +151,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
                 f"Nystroem: n_components={self.n_components} exceeds the number of rows, "
                 f"{count}. All rows are used, and the kernel matrix is exact."
             )
-        require_kernel_matrix(count, count, np.float64, copies=4)
+        require_kernel_matrix(count, count, np.float64, copies=5)
         numbers, rows = self._candidates(source, count, random := generator(self.random_state))
         chosen = choose_centres(
             self.kernel_, rows, np.arange(len(numbers)), None, count, self.centers, random
@@ -159,8 +159,13 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
         self.component_indices_ = numbers[chosen]
         self.components_ = kept_rows(self.kernel_, rows, chosen)
         K = gram_of(self.kernel_, in_double(rows), chosen)
+
+        def decompose() -> Any:
+            with one_blas_thread():
+                return np.linalg.eigh(K)
+
+        values, vectors = interruptible(decompose, float(count) ** 3)
         with one_blas_thread():
-            values, vectors = np.linalg.eigh(K)
             if values[0] < -1e-9 * max(abs(values[0]), values[-1]):
                 raise not_a_kernel(self.kernel_, K)
             scaled = vectors / np.sqrt(np.maximum(values, LEAST_EIGENVALUE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,6 @@ from thetahat.mathematics.kernels.histograms import Chi2
 from thetahat.mathematics.kernels.names import is_scikit_learns
 from thetahat.mathematics.kernels.polynomial import Polynomial, Sigmoid
 from thetahat.mathematics.kernels.stationary import RBF, Laplacian
-from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.predictor import in_double
 
 
@@ -45,7 +45,7 @@ class OfKernel(Estimator):
         tags.input_tags.pairwise = precomputed
         return tags
 
-    def _expand(self, X: Any, expansion: KernelExpansion) -> Array:
+    def _expand(self, X: Any, expansion: Callable[[Any], Array]) -> Array:
         """Σⱼ αⱼ k(x, xⱼ) + b of every row, in the precision of X."""
         source = self._open_again(X)
         if isinstance(source, InMemory):

@@ -233,7 +233,7 @@ class NeighborhoodComponentsAnalysis(LearnedMetric, LabelledEstimator):
 
         def on_step(step: int, theta: Any, value: float) -> bool:
             if self.callback is not None:
-                self.callback(np.ravel(theta), step)
+                self.callback(np.array(theta).ravel(), step)
             if self.verbose:
                 print(f"{type(self).__name__}: iteration {step}, objective {-value:.6f}.")
             return before is not None and before(step, theta, value)

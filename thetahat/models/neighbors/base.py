@@ -327,7 +327,8 @@ def _require_distances(rows: Matrix, n_rows: int, who: str) -> None:
 def neighbor_weights(distance: Array, weights: Any, who: str, first: int = 0) -> Array | None:
     """The weights of neighbours from their distances, (n, k); None if all are equal.
 
-    By distance they are 1/d, and if a neighbour is at distance 0, only those at distance 0 count.
+    By distance they are 1/d, and if a neighbour is at distance 0, only those at distance 0 count;
+    so do neighbours alone to which a function gives an infinite weight.
     Neighbours at infinite distance count only if there are no others.
     """
     if weights is None or (isinstance(weights, str) and weights == "uniform"):
@@ -346,13 +347,26 @@ def neighbor_weights(distance: Array, weights: Any, who: str, first: int = 0) ->
                 f"{first + int(np.argmin(counts))}, so that nothing can be predicted there. Use "
                 "more neighbours, or weights that are positive at larger distances."
             )
-        return found
+        return _finite_weights(found)
     with np.errstate(divide="ignore"):
         inverse = 1.0 / distance.astype(np.float64)
     at_zero = np.isinf(inverse)
     rows = at_zero.any(axis=-1, keepdims=True)
     inverse = np.where(rows, at_zero, inverse)
     return np.where(inverse.any(axis=-1, keepdims=True), inverse, 1.0)
+
+
+LARGEST_WEIGHT = 1e150
+"""Larger weights are scaled, so that their sums with targets do not overflow."""
+
+
+def _finite_weights(weight: Array) -> Array:
+    """The weights of a function, with finite sums: infinite ones count alone, and equally."""
+    largest = weight.max(axis=-1, keepdims=True, initial=0.0)
+    if not largest.max(initial=0.0) > LARGEST_WEIGHT:
+        return weight
+    infinite = np.isinf(largest)
+    return np.where(infinite, np.isinf(weight), weight / np.where(infinite, 1.0, largest))
 
 
 def flat_weights(found: Within, weights: Any, who: str, first: int = 0) -> Array | None:

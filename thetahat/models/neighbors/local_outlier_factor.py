@@ -134,6 +134,12 @@ class LocalOutlierFactor(OutlierDetector, KNearest):
             )
         self.n_neighbors_ = max(1, min(int(self.n_neighbors), n - 1))
         found = self._nearest(None, self.n_neighbors_)
+        if (far := np.isinf(found.distance[:, -1])).any():
+            raise DataError(
+                f"LocalOutlierFactor: row {int(np.argmax(far))} has fewer than {self.n_neighbors_} "
+                "rows at a finite distance, so that its density is not defined. Use fewer "
+                "neighbours, or leave such rows out."
+            )
         self._reach = found.distance[:, -1].copy()
         # A part of the typical distance that cannot be seen in the factors, so that the density of
         # equal rows is finite.
@@ -163,7 +169,8 @@ class LocalOutlierFactor(OutlierDetector, KNearest):
         return 1.0 / (reached.mean(axis=1) + self._least)
 
     def _negative_factors(self, found: Nearest, density: Array) -> Array:
-        return -(self._density[found.row] / density[:, None]).mean(axis=1)
+        with np.errstate(divide="ignore"):  # a density of 0, of rows at infinite distance
+            return -(self._density[found.row] / density[:, None]).mean(axis=1)
 
     @available_if(_for_training_rows)
     def fit_predict(self, X: Any, y: Any = None) -> Array:

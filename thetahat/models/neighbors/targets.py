@@ -36,6 +36,11 @@ class NeighborsClassifier(Classifier, Weighted, NeighborModel):
     _ranges: ClassVar[dict[str, Range]] = NeighborModel._ranges | Weighted._ranges
     _multi_output = True
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
     def fit(self, X: Any, y: Any = None) -> Any:
         """Keep the rows and build the search structure. Cost: O(n log n · d) with a kd-tree.
 

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
+from thetahat.data.arrays import read_only
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, none, whole
+from thetahat.foundation.arguments import returned_numbers
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
@@ -112,8 +114,9 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
 
     def _transform_block(self, block: Block) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
-            values = np.asarray(self.similarity(block.X, self.landmarks_))
-            values = values.astype(block.X.dtype, copy=False)
+            found = self.similarity(read_only(block.X), read_only(self.landmarks_))
+            who = "SimilarityFeatures: the function similarity"
+            values = returned_numbers(found, who).astype(block.X.dtype, copy=False)
         shape = (block.n_rows, len(self.landmarks_))
         if values.shape != shape:
             raise DataError(

@@ -44,7 +44,7 @@ class KernelExpansion:
         def fill(start: int) -> None:
             rows = slice(start, start + step)
             with np.errstate(over="ignore", invalid="ignore"):
-                values = self.kernel.block(X[rows], self.centres)
+                values = self.kernel.block(X if step >= n else X[rows], self.centres)
             found[rows] = np.dot(values, self.coefficients)
 
         parallel_for(fill, range(0, n, step), products=float(n) * m * max(8, X.shape[1]))

@@ -86,6 +86,7 @@ class KernelFeatures:
             for row in range(len(L) - 1):  # in place, without another matrix
                 L[row, row + 1 :] = 0.0
             return cls(kernel, kernel.rows(X, which), which, L)
+        del L, pivots  # before another factor takes their memory
         L, rows, least = pivoted_cholesky(K, tolerance)
         if not size > 0:
             raise not_a_kernel(kernel, gram_of(kernel, X, which))

@@ -19,9 +19,8 @@ from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import TOO_LARGE
-from thetahat.mathematics.kernels.polynomial import Linear, Polynomial, Sigmoid
 from thetahat.mathematics.kernels.stationary import RBF
-from thetahat.objective.kernel.expansion import KernelExpansion
+from thetahat.objective.kernel.compiled import compiled, kernel_sums
 from thetahat.objective.kernel.features import LARGEST_VALUE, gram_of
 
 LEAST_SLOTS = 3
@@ -151,14 +150,8 @@ class ComputedRows(GramRows):
         used = np.flatnonzero(beta)
         if not len(used):
             return np.zeros(len(of))
-        formula = compiled(self.kernel)
-        if formula is not None and isinstance(self.X, np.ndarray):
-            found = np.empty((len(of), 1))
-            columns = np.ascontiguousarray(self.X[used].T)
-            weights, rows = beta[used, None], np.ascontiguousarray(self.X[of])
-            _native.kernel_sums(columns, *formula, weights, np.zeros(1), rows, found, n_threads())
-            return found[:, 0]
-        return KernelExpansion(self.kernel, self.X[used], beta[used])(self.X[of])
+        centres, weights = self.X[used], beta[used, None]
+        return kernel_sums(self.kernel, centres, weights, np.zeros(1), self.X[of])[:, 0]
 
     def kept(self, which: Array) -> GramRows:
         self.cache.shrink(which)
@@ -176,7 +169,7 @@ def gram_rows(
     For a precomputed kernel, X is the matrix.
     """
     if type(kernel).rows is not Kernel.rows:
-        return WholeMatrix(np.ascontiguousarray(X), which)
+        return WholeMatrix(np.ascontiguousarray(kernel.gram(X)), which)
     X = X if which is None else X[which]
     m = X.shape[0]
     if compiled(kernel) is None and 8.0 * m * m <= n_bytes:
@@ -189,19 +182,6 @@ def gram_rows(
         )
     dtype = np.float32 if single and largest < LARGEST_IN_SINGLE else np.float64
     return ComputedRows(kernel, X, RowCache(m, n_bytes, dtype))
-
-
-def compiled(kernel: Kernel) -> tuple[int, float, float, int] | None:
-    """The number of the formula in compiled code, γ, c and the degree; None if it has none."""
-    if type(kernel) is Linear:
-        return 0, 1.0, 0.0, 1
-    if type(kernel) is Polynomial:
-        return 1, float(kernel.gamma), float(kernel.coef0), kernel.degree
-    if type(kernel) is RBF:
-        return 2, kernel.exponent, 0.0, 1
-    if type(kernel) is Sigmoid:
-        return 3, float(kernel.gamma), float(kernel.coef0), 1
-    return None
 
 
 def _source(kernel: Kernel, X: Matrix, dtype: Any) -> tuple[Any, tuple[Any, ...]]:

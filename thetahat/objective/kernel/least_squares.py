@@ -26,8 +26,9 @@ from thetahat.data.source import row_weights
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.precision import EPSILON
-from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.threads import interruptible, one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
+from thetahat.mathematics.kernels.mercer import check_matrix
 from thetahat.mathematics.linalg.tiled_cholesky import (
     cholesky_in_place,
     cholesky_solve,
@@ -57,6 +58,8 @@ class RidgeSolution(NamedTuple):
         """Why this solver was used."""
         if self.solver == "cholesky":
             return "squared loss with one penalty: one Cholesky factor of K + τI"
+        if self.solver == "least_norm":
+            return "K + τI is singular: the solution of least norm from eigenvalues"
         return "K + τI is nearly singular: directions in which K has no variance are left out"
 
 
@@ -105,6 +108,22 @@ def ridge_coefficients(
     return RidgeSolution(solved if root is None else solved * root[:, None], b, "cholesky")
 
 
+def least_norm_coefficients(
+    K: Array, y: Array, tau: float, weight: Array | None = None, *, intercept: bool = False
+) -> RidgeSolution | None:
+    """The same where rounding errors make K + τI singular: directions at their level are left out.
+
+    None if K has larger negative eigenvalues. K is overwritten. Cost: O(n³), for two matrices more.
+    """
+    root = np.sqrt(row_weights(weight, len(y)))
+    if not check_matrix(K).is_psd:
+        return None
+    K *= root
+    K *= root[:, None]
+    solved, b = _by_eigenvectors(K, y * root[:, None], tau, root if intercept else None)
+    return RidgeSolution(solved * root[:, None], b, "least_norm")
+
+
 def _reciprocal_condition(L: Array) -> float:
     """An estimate of 1/(‖A‖₂‖A⁻¹‖₁) for A = LLᵀ. Cost: O(n²).
 
@@ -136,15 +155,22 @@ def _by_eigenvectors(K: Array, y: Array, tau: float, ones: Array | None) -> tupl
         K -= (along - u * np.dot(u.T, along)) * u.T  # now PKP
         level = float(np.dot(u.T, along)[0, 0])
         solved = _spectral_solution(*_spectrum(K), y - u * np.dot(u.T, y), tau, level)
+        solved -= u * np.dot(u.T, solved)  # rounding errors of large rows leave a part of u
         b = (np.dot(u.T, y) - np.dot(along.T, solved))[0] / length
     return solved, b
 
 
 def _spectrum(K: Array) -> tuple[Array, Array]:
     """Eigenvalues in rising order and eigenvectors of K, which is overwritten."""
-    with one_blas_thread():
-        values, vectors = scipy_linalg().eigh(K, overwrite_a=True, check_finite=False, driver="evd")
-    return values, vectors
+
+    def decompose() -> tuple[Array, Array]:
+        with one_blas_thread():
+            values, vectors = scipy_linalg().eigh(
+                K, overwrite_a=True, check_finite=False, driver="evd"
+            )
+        return values, vectors
+
+    return interruptible(decompose, float(len(K)) ** 3)
 
 
 def _spectral_solution(

@@ -29,6 +29,8 @@ from thetahat.objective.kernel.gram_rows import GramRows
 
 WORK_PER_CALL = 2e7
 """Entries of the gradient that are updated before time and interruptions are checked."""
+WORK_PER_SECOND = 2e8
+"""Entries per second at least; a limit of time that is nearer than a call shortens it."""
 MIN_SHRINKABLE = 1000
 """With fewer variables, nothing is gained by leaving some out."""
 STEPS_BEFORE_SHRINKING = 1.0
@@ -178,7 +180,8 @@ def minimise_dual(
     outcome, steps, violation, before = None, 0, math.inf, math.inf
     next_face = STEPS_BETWEEN_FACES * m
     while outcome is None:
-        some = min(limit - steps, next_face - steps, int(WORK_PER_CALL / max(m, 100)) + 1)
+        work = min(WORK_PER_CALL, WORK_PER_SECOND * max(watch.remaining, 0.0))
+        some = min(limit - steps, next_face - steps, int(work / max(m, 100)) + 1)
         least = max(tolerance, run.rounding())
         taken, violation, stalled = run.advance(some, least)
         steps += taken

@@ -100,20 +100,20 @@ def kernel_any_loss(model: Any, graph: Graph) -> Outputs:
     return any_loss(model, graph, z, width)
 
 
-def _support(model: Any, graph: Graph) -> str:
+def _support(model: Any, graph: Graph, weights: Any) -> str:
     return _expansion(
-        graph, model.kernel_, model._centres, model._weights, model._offsets, type(model).__name__
+        graph, model.kernel_, model._centres, weights, model._offsets, type(model).__name__
     )
 
 
 def support_regression(model: Any, graph: Graph) -> Outputs:
     """`SVR` and `NuSVR`."""
-    return numbers(graph, graph.flat(_support(model, graph)), None)
+    return numbers(graph, graph.flat(_support(model, graph, model._weights)), None)
 
 
 def support_classification(model: Any, graph: Graph) -> Outputs:
     """`SVC` and `NuSVC`: a vote of all pairs of classes."""
-    z, classes = _support(model, graph), model.classes_
+    z, classes = _support(model, graph, model._pair_weights()), model.classes_
     k = len(classes)
     if k == 2:
         return labels(graph, positive(graph, z), classes) | scores(graph, z, 1)

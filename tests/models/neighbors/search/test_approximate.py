@@ -60,8 +60,8 @@ def test_recall_of_many_rows():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "sqeuclidean"])
 def test_distances_have_the_bits_of_an_exact_search(dtype, metric):
-    rows, queries = np.split(draw(n=1500).astype(dtype), [1400])
-    options = dict(n_neighbors=1400, metric=metric)
+    rows, queries = np.split(draw(n=800).astype(dtype), [700])
+    options = dict(n_neighbors=700, metric=metric)
     distance, row = th.NearestNeighbors(**options, algorithm="brute").fit(rows).kneighbors(queries)
     by_row = np.take_along_axis(distance, np.argsort(row, axis=1), axis=1)
     search = th.NearestNeighbors(**options, algorithm="approximate").fit(rows)

@@ -229,6 +229,9 @@ class LocalModel(Estimator):
         if self.outside == "nearest":
             some = rows[alone]
             widths = self._index.nearest(some, 1).distance[:, 0]
+            if (far := np.isinf(widths)).any():  # every row is at infinite distance: equally near
+                found[alone[far]] = self._weights @ values / self._weights.sum()
+                alone, some, widths = alone[~far], some[~far], widths[~far]
             around = _changed(
                 self._around(widths, values, 1.0), kernel=smoothing.Uniform(), reach=1.0
             )

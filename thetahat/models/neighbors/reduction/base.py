@@ -75,7 +75,8 @@ class NearestPrototype(Classifier):
         source = self._open_again(X)
         distance = self._distances(source)
         if distance.shape[1] == 2:
-            distance = distance[:, 1] - distance[:, 0]
+            is_tie = distance[:, 1] == distance[:, 0]  # the difference of infinities is no number
+            distance = np.where(is_tie, 0.0, distance[:, 1]) - np.where(is_tie, 0.0, distance[:, 0])
         elif distance.shape[1] == 1:
             distance = distance[:, 0]
         return np.asarray(-distance).astype(source.dtype, copy=False)

@@ -10,7 +10,7 @@ from thetahat.data.extremes import SMALLEST
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array, Matrix, SparseMatrix
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.mathematics.distances.minkowski import Minkowski, RootOfSquares, SquaredEuclidean
 from thetahat.mathematics.distances.pairs import NanEuclidean
@@ -111,11 +111,21 @@ def _vanishes(rows: Matrix, distance: Distance | None, power: float) -> tuple[bo
     points = distance.embedded(rows) if isinstance(distance, Termwise) else rows
     with np.errstate(over="ignore", under="ignore"):
         if is_sparse(points):
-            spread = (points.max(axis=0) - points.min(axis=0)).data
+            spread = _spread_of_columns(points)
         else:
             spread = np.fmax.reduce(points, axis=0) - np.fmin.reduce(points, axis=0)
         largest = float(np.fmax.reduce(spread, initial=0.0))
         return bool(np.float64(largest) ** power < SMALLEST), largest
+
+
+def _spread_of_columns(rows: SparseMatrix) -> Array:
+    """Largest minus smallest entry of each column of CSR rows, zeros included; NaN is left out."""
+    n, d = rows.shape
+    full = np.bincount(rows.indices, minlength=d) == n
+    highest, lowest = np.where(full, -np.inf, 0.0), np.where(full, np.inf, 0.0)
+    np.fmax.at(highest, rows.indices, rows.data)
+    np.fmin.at(lowest, rows.indices, rows.data)
+    return highest - lowest
 
 
 def _links_the_rows(index: Any) -> bool:
