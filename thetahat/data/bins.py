@@ -247,7 +247,9 @@ def _cuts_of_entries(X: Matrix, weight: Array | None, max_bins: int) -> tuple[Ar
         stored, weights = stored[order], weights[order]
         if end - begin < n:
             place = np.searchsorted(stored, 0.0)
-            stored, weights = np.insert(stored, place, 0.0), np.insert(weights, place, zeros)
+            # Several times as fast as np.insert, which counts for many short columns.
+            stored = np.concatenate([stored[:place], [0.0], stored[place:]])
+            weights = np.concatenate([weights[:place], [zeros], weights[place:]])
         cuts.append(_native.quantile_cuts(stored, weights, max_bins))
     return tuple(cuts)
 

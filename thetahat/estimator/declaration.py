@@ -8,7 +8,10 @@ requires, it stores the parameters and does nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TypeVar, dataclass_transform
+from functools import cache
+from typing import Any, TypeVar, dataclass_transform
+
+from sklearn.base import BaseEstimator
 
 from thetahat.estimator.distributed.transformed import kept_out_of_tables
 from thetahat.foundation.docstrings import complete
@@ -29,4 +32,15 @@ def with_parameters(cls: Class) -> Class:
     dataclass(eq=False, repr=False, match_args=False)(cls)
     ordered = sorted(fields(cls), key=lambda field: bool(field.kw_only))
     complete(cls, {field.name: field.default for field in ordered})
+    setattr(cls, "_get_param_names", classmethod(_names_once))  # noqa: B010
     return kept_out_of_tables(cls)
+
+
+def _names_once(cls: Any) -> list[str]:
+    """The parameters of a class, which scikit-learn reads from its constructor at every use."""
+    return _names(cls)
+
+
+@cache
+def _names(cls: Any) -> list[str]:
+    return list(BaseEstimator._get_param_names.__func__(cls))

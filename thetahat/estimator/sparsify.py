@@ -1,4 +1,4 @@
-"""Sparse storage of coefficients that are mostly 0: less memory and faster predictions."""
+"""Sparse storage of what is mostly 0: less memory and faster predictions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, SparseMatrix
+
+
+def in_sparse_interface(X: SparseMatrix) -> SparseMatrix:
+    """X as a matrix or an array of SciPy: ``sparse_interface`` of `sklearn.set_config` says which.
+
+    A matrix is the default, as in scikit-learn: ``A * B`` is then the product of matrices.
+    """
+    import scipy.sparse
+    from sklearn import get_config
+
+    arrays = get_config().get("sparse_interface", "spmatrix") == "sparray"
+    wanted = getattr(scipy.sparse, f"{X.format}_{'array' if arrays else 'matrix'}")
+    return X if isinstance(X, wanted) else wanted(X)
 
 
 class Sparsifies:
@@ -28,10 +41,10 @@ class Sparsifies:
         self : object
             The fitted estimator.
         """
-        from scipy.sparse import csr_matrix
+        from scipy.sparse import csr_array
 
         check_is_fitted(self)
-        self.coef_ = csr_matrix(self.coef_)
+        self.coef_ = in_sparse_interface(csr_array(np.atleast_2d(self.coef_)))
         return self
 
     def densify(self) -> Any:

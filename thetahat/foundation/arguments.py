@@ -55,13 +55,23 @@ def numbers(value: Any, name: str, who: str, *, finite: bool | None = True) -> A
 def returned_numbers(value: Any, function: str) -> Array:
     """What a function of the user has returned, as numbers of any shape."""
     try:
-        if value is None:
-            raise TypeError
-        return np.asarray(value, dtype=np.float64)
+        return real_numbers(value, np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(
             f"{function} returned {shown(value)}, but must return numbers."
         ) from None
+
+
+def real_numbers(value: Any, dtype: Any) -> Array:
+    """Real numbers of this type, where NumPy alone would drop imaginary parts, masks and units."""
+    if value is None:
+        raise TypeError("None is not a number")
+    found = np.asarray(value)
+    if found.dtype.kind in "cmM":
+        raise TypeError(f"{found.dtype} is not a type of real numbers")
+    if np.ma.is_masked(value):
+        raise TypeError("masked values are not numbers")
+    return found.astype(dtype, copy=False)
 
 
 def returned_number(value: Any, function: str) -> float:

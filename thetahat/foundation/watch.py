@@ -7,6 +7,7 @@ scikit-learn's callbacks.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -48,7 +49,14 @@ class Watch:
     @property
     def is_over(self) -> bool:
         """Whether the time limit has passed."""
-        return self.max_time is not None and time.monotonic() - self.started > self.max_time
+        return self.remaining < 0
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the time limit, negative after it; infinite without a limit."""
+        if self.max_time is None:
+            return math.inf
+        return self.max_time - (time.monotonic() - self.started)
 
     @property
     def is_idle(self) -> bool:
@@ -59,10 +67,9 @@ class Watch:
         """The same work with the remaining time as its limit, for fits inside a fit."""
         if self.max_time is None:
             return work
-        end = self.started + self.max_time
 
         def timed(task: Task) -> Done:
-            with config(max_time=max(end - time.monotonic(), 1e-3)):
+            with config(max_time=max(self.remaining, 1e-3)):
                 return work(task)
 
         return timed

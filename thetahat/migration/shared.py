@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Callable
+from functools import cache, wraps
 from types import ModuleType
 from typing import Any
 
@@ -17,9 +19,31 @@ MODELS = "thetahat.models."
 _PLACES = NAMES | FUNCTIONS
 
 
+SHOW_A_TREE = ("export_text", "plot_tree")
+"""Functions of a fitted tree. A program may hold trees of scikit-learn that it has loaded."""
+
+
 def named(name: str) -> Any:
-    """What this library has under a shared name, in ``th`` itself or in ``th.functions``."""
+    """What stands for a shared name: that of ``th`` or ``th.functions``, for its own models."""
+    if name in SHOW_A_TREE:
+        return _for_trees_of_both(name)
     return getattr(thetahat.functions if name in FUNCTIONS else thetahat, name)
+
+
+@cache
+def _for_trees_of_both(name: str) -> Callable[..., Any]:
+    """The function of this library, and that of scikit-learn for its own trees.
+
+    It is made when names are first compared, before any of them is replaced.
+    """
+    ours, theirs = getattr(thetahat, name), getattr(importlib.import_module("sklearn.tree"), name)
+
+    @wraps(ours)
+    def shown(decision_tree: Any, *args: Any, **kwargs: Any) -> Any:
+        its_own = type(decision_tree).__module__.startswith("sklearn.")
+        return (theirs if its_own else ours)(decision_tree, *args, **kwargs)
+
+    return shown
 
 
 def replacement(value: Any) -> Any:

@@ -1,5 +1,7 @@
 """Scores of Dask collections of unknown length are those of memory, for every model."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from sklearn.base import is_classifier, is_regressor
 
 import thetahat as th
 from tests.dask_rows import synchronous  # noqa: F401
+from tests.test_conformance import ESTIMATORS, brief
 from thetahat.catalog import estimators
 from thetahat.data.validation import as_source
 
@@ -35,6 +38,7 @@ def table():
     return rows
 
 
+@cache
 def of_unknown_length(kind):
     """X, and a function that gives a column, as collections of which the length is unknown."""
     rows = dd.from_pandas(table(), npartitions=3)
@@ -52,7 +56,7 @@ def collections(request):
 @pytest.mark.parametrize("name", PREDICTORS)
 def test_scores_of_predictions(name):
     rows, (X, column) = table(), of_unknown_length("array")
-    model = estimators()[name]._example()
+    model = brief(ESTIMATORS[name])
     target, here = "k" if is_classifier(model) else "y", rows[COLUMNS].to_numpy()
     model.fit(here, rows[target].to_numpy())
     expected = model.score(here, rows[target].to_numpy())

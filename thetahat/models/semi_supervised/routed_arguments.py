@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -14,8 +15,9 @@ METHODS = ("fit", "predict", "predict_proba", "predict_log_proba", "decision_fun
 class RoutedArguments:
     """Passes arguments of its methods to the same methods of `_learner`."""
 
+    @abstractmethod
     def _learner(self) -> Any:
-        raise NotImplementedError
+        """The base estimator that receives the arguments."""
 
     def _arguments(self, method: str, params: dict[str, Any], weight: Any = None) -> dict[str, Any]:
         """Arguments for a method of the base estimator; without routing, only the weights."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 
 from thetahat.data.extremes import require_squares_of_rows
-from thetahat.data.source import Source
+from thetahat.data.source import Source, blocks_of
 from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, none, whole
@@ -209,16 +210,15 @@ class IncrementalPCA(GaussianView):
         return self.mean_
 
 
-def _batches(source: Source, size: int, least: int) -> Any:
+def _batches(source: Source, size: int, least: int) -> Iterator[Array]:
     """Batches of `size` rows; the last one is larger if fewer than `least` rows would be left."""
-    kept: list[Array] = []
-    held, left = 0, source.n_rows
-    for block in source.blocks():
-        kept.append(dense_rows(block))
-        held += block.n_rows
-        while held >= size and (left - size >= least or left == size):
-            rows = np.concatenate(kept) if len(kept) > 1 else kept[0]
-            yield rows[:size]
-            kept, held, left = [rows[size:]], held - size, left - size
-    if held:
-        yield np.concatenate(kept)
+    before = None
+    for block in blocks_of(source, size):
+        rows = dense_rows(block)
+        if before is not None and len(rows) < min(size, least):
+            rows = np.concatenate([before, rows])
+        elif before is not None:
+            yield before
+        before = rows
+    if before is not None:
+        yield before

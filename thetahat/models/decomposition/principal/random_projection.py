@@ -19,6 +19,7 @@ from thetahat.estimator.parameters import (
     positive_fraction,
     whole,
 )
+from thetahat.estimator.sparsify import in_sparse_interface
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.memory import require_memory
@@ -89,7 +90,7 @@ class RandomProjection(Projection):
 
     Attributes
     ----------
-    components_ : array or sparse array of shape (n_components, d)
+    components_ : array or sparse matrix of shape (n_components, d)
         The random directions, with squared length d/k on average.
     n_components_ : int
         The number of directions.
@@ -260,7 +261,8 @@ class SparseRandomProjection(RandomProjection):
             places[starts[row] : starts[row + 1]] = np.sort(chosen)
         size = 1.0 / np.sqrt(density * k)
         entries = rng.choice([-size, size], size=starts[-1])
-        return csr_array((entries, places, starts.astype(np.int32)), shape=(k, d))
+        found = csr_array((entries, places, starts.astype(np.int32)), shape=(k, d))
+        return in_sparse_interface(found)
 
     def transform(self, X: Any) -> Any:
         """Project every row. Cost: O(n d k s).
@@ -272,7 +274,7 @@ class SparseRandomProjection(RandomProjection):
 
         Returns
         -------
-        array or sparse array of shape (n, n_components)
+        array or sparse matrix of shape (n, n_components)
             The projected rows; sparse for sparse rows unless ``dense_output=True``.
         """
         from scipy.sparse import issparse
@@ -281,4 +283,6 @@ class SparseRandomProjection(RandomProjection):
             return super().transform(X)
         source = self._open_whole(X)
         found: SparseMatrix = source.X @ self.components_.T
-        return found.tocsr().astype(source.dtype) if issparse(found) else found
+        if not issparse(found):
+            return found
+        return in_sparse_interface(found.tocsr().astype(source.dtype))
