@@ -43,10 +43,10 @@ from thetahat.models.neural.network_model import NetworkModel
 
 def prepared(model):
     """The estimator with few members, its random choices fixed where it makes any."""
-    settings = {"random_state": 0, "n_estimators": 20}
+    settings = {"random_state": 0, "n_estimators": 10}
     known = model.get_params()
     if "max_leaf_nodes" in known:  # boosting, which has a tree per iteration
-        settings |= {"max_iter": 20}
+        settings |= {"max_iter": 10}
     return model.set_params(**{each: settings[each] for each in settings if each in known})
 
 
@@ -123,7 +123,7 @@ def exact(model):
 
 def few(model, x=X):
     """The rows to fit: fewer where the cost grows faster than their number."""
-    return x[:400] if model._for_few_rows else x
+    return x[:300] if model._for_few_rows else x
 
 
 def fitted(model, x=None, y=None, **options):
@@ -213,16 +213,22 @@ def brief(model):
     """
     known = model.get_params(deep=False)
     fewer = {"n_estimators": 5, "Cs": 3, "max_trials": 10, "max_subpopulation": 100}
+    fewer |= {"n_pairs": 200, "pretraining_iter": 5}
     if "max_leaf_nodes" in known:  # boosting, which has a tree per iteration
         fewer |= {"max_iter": 5}
     if known.get("max_iter") == -1:
         fewer |= {"max_iter": 20_000}
-    if isinstance(model, AutoencoderModel | CodedRows):  # which no check asks to be good
-        fewer |= {"max_iter": 5}
+    if isinstance(model, AutoencoderModel | CodedRows | th.EmbeddingNetwork):
+        fewer |= {"max_iter": 5}  # which no check asks to be good
+    if isinstance(model, th.CircleFit | th.PairwiseMetricLearner):
+        fewer |= {"max_iter": 20}
     if isinstance(known.get("alphas"), int):  # a path of penalties
         fewer |= {"alphas": 5}
-    if "final_estimator" in known or "Cs" in known or "alphas" in fewer:
+    folded = {"final_estimator", "Cs", "evidence", "n_refinements"}
+    if folded & known.keys() or "alphas" in fewer:
         fewer |= {"cv": 2}
+    if known.get("n_init") == 10:
+        fewer |= {"n_init": 2}
     return clone(model).set_params(**{key: fewer[key] for key in fewer if key in known})
 
 
@@ -233,7 +239,7 @@ def test_scikit_learn_contract(name):
     model, passed, failed = brief(ESTIMATORS[name]), 0, []
     for each, check in estimator_checks_generator(model):
         check_name = check.func.__name__
-        if check_name in beside_the_point(model) or check_name == OF_MATRICES:
+        if check_name in beside_the_point(model) or check_name in OF_SPARSE_FORMATS:
             continue
         try:
             check(each)
@@ -248,22 +254,25 @@ def test_scikit_learn_contract(name):
         raise ExceptionGroup("scikit-learn's contract", failed)
 
 
-OF_MATRICES = "check_estimator_sparse_matrix"
-"""The fits of the check of sparse arrays a second time, for SciPy's older classes."""
+OF_SPARSE_FORMATS = {"check_estimator_sparse_array", "check_estimator_sparse_matrix"}
+"""Fits to rows of each format of SciPy's newer and older classes, all of which become CSR.
+
+That they do is tested with the data; `test_dense_equals_sparse` has the most common ones.
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", which(lambda model: get_tags(model).input_tags.sparse))
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning")
-def test_scikit_learn_contract_of_sparse_matrices(name):
+def test_scikit_learn_contract_of_sparse_formats(name):
     model = brief(ESTIMATORS[name])
     checks = [
         (each, check)
         for each, check in estimator_checks_generator(model)
-        if check.func.__name__ == OF_MATRICES
+        if check.func.__name__ in OF_SPARSE_FORMATS
     ]
-    assert len(checks) == 1
+    assert len(checks) == 2
     for each, check in checks:
         check(each)
 
@@ -304,7 +313,7 @@ def test_scikit_learn_contract_under_array_dispatch():
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_same_bits_for_any_number_of_threads(name, threads):
-    rows = X[:500] if is_graph_of_rows(ESTIMATORS[name]) else few(ESTIMATORS[name])
+    rows = X[:500] if is_graph_of_rows(ESTIMATORS[name]) else few(ESTIMATORS[name])[:1500]
     with th.config(threads=3):
         expected = answer(model_of(name), rows)
     with th.config(threads=threads):
@@ -329,14 +338,16 @@ def test_saved_is_loaded(name, tmp_path):
 @pytest.mark.parametrize("name", which(takes_new_rows))
 def test_float32_in_float32_out(name):
     model = ESTIMATORS[name]
-    x, y = suited(model, few(model)[:1000]), few(model, targets(model))[:1000]
+    x, y = suited(model, few(model)[:500]), few(model, targets(model))[:500]
     single = y if takes_labels(model) else y.astype(np.float32)
-    small = answer(clone(model).fit(x.astype(np.float32), single), X[:1000].astype(np.float32))
+    small = answer(clone(model).fit(x.astype(np.float32), single), X[:500].astype(np.float32))
     assert small.dtype == np.float32
     # Rounding may take a row over a kink of the loss, and single steps elsewhere from there on; or
     # one tree of many to the other of two splits that gain the same.
     apart = 0.2 if model._visits_rows_in_order or model._draws_rows else 2e-3
-    np.testing.assert_allclose(small, answer(clone(model).fit(x, y)), rtol=2e-4, atol=apart)
+    np.testing.assert_allclose(
+        small, answer(clone(model).fit(x, y), X[:500]), rtol=2e-4, atol=apart
+    )
 
 
 @pytest.mark.parametrize("name", which(lambda model: not get_tags(model).input_tags.sparse))
@@ -358,8 +369,8 @@ def stores_zeros(model):
 )
 def test_dense_equals_sparse(name):
     model = ESTIMATORS[name]
-    thinned = few(model, np.where(X < 0.5, 0.0, X)[:2000])
-    for kinds, rows in ((KINDS[:1], thinned), (KINDS[1:], thinned[:200])):
+    thinned = few(model, np.where(X < 0.5, 0.0, X)[:500])
+    for kinds, rows in ((KINDS[:1], thinned), (KINDS[1:], thinned[:100])):
         expected = answer(fitted(model, rows), rows)
         for kind in kinds:
             got = answer(fitted(model, kind(rows)), kind(rows))
@@ -380,9 +391,10 @@ def test_weight_two_is_a_row_twice(name):
 @pytest.mark.parametrize("name", which(is_blind_to_order, says_of_new_rows))
 def test_order_of_rows_does_not_matter(name):
     random = np.random.default_rng(2)
-    order = random.permutation(500)
-    expected = answer(fitted(ESTIMATORS[name], X[:500]))
-    model = fitted(ESTIMATORS[name], X[:500][order], targets(ESTIMATORS[name])[:500][order])
+    rows = few(ESTIMATORS[name])[:500]
+    order = random.permutation(len(rows))
+    expected = answer(fitted(ESTIMATORS[name], rows))
+    model = fitted(ESTIMATORS[name], rows[order], targets(ESTIMATORS[name])[order])
     columns_are_rows = hasattr(model, "transform") and hasattr(model, "n_samples_fit_")
     if columns_are_rows or hasattr(
         model, "landmarks_"
@@ -430,7 +442,7 @@ def test_rows_in_blocks_are_refused_by_name(name):
 def test_in_memory_equals_chunked(name):
     model = PREDICTORS[name]
     chunked = exact(model).fit(chunks(model))
-    np.testing.assert_allclose(answer(chunked), answer_of(name), rtol=1e-7)
+    np.testing.assert_allclose(answer(chunked), answer_of(name), rtol=1e-7, atol=1e-7)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -460,6 +472,10 @@ def test_same_parameters_as_scikit_learn(name):
         if parameter.default is parameter.empty or each in ("estimator", "n_components")
     ]
     parts = {each: getattr(ESTIMATORS[name], each) for each in needed}
+    brief_ones = {"n_estimators": 5, "max_subpopulation": 100, "Cs": 2, "max_iter": 5}
+    if name != "TSNE":  # which makes at least 250
+        known = inspect.signature(peer).parameters
+        parts |= {each: brief_ones[each] for each in brief_ones if each in known}
     if "dictionary" in parts:  # None is the unit vectors here
         parts["dictionary"] = np.eye(D)
     y = targets(ESTIMATORS[name])[:100]
@@ -507,7 +523,7 @@ def test_densities_in_pipelines_and_searches(name):
     model.set_params(**{each: wide[each] for each in wide if each in model.get_params()})
     pipeline = make_pipeline(StandardScaler(), model)
     search = GridSearchCV(pipeline, {}, cv=2, scoring=mean_log_density)
-    assert search.fit(X[:2000]).best_score_ > -15.0
+    assert search.fit(X[:1000]).best_score_ > -15.0
 
 
 @pytest.mark.parametrize(
@@ -560,8 +576,8 @@ def test_tables_keep_their_names(name):
     import pyarrow
 
     columns = [f"c{j}" for j in range(D)]
-    x = np.asfortranarray(suited(ESTIMATORS[name], X[:150]))  # column by column, as in tables
-    y = targets(ESTIMATORS[name])[:150]
+    x = np.asfortranarray(suited(ESTIMATORS[name], X[:110]))  # column by column, as in tables
+    y = targets(ESTIMATORS[name])[:110]
     frame = pandas.DataFrame(x, columns=columns)
     expected = answer(brief(ESTIMATORS[name]).fit(x, y), x)
     for table in (frame, polars.from_pandas(frame), pyarrow.Table.from_pandas(frame)):

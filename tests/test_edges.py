@@ -31,7 +31,10 @@ LABELS = (np.median(Y) < Y).astype(int)
 
 def example(name):
     model = KINDS[name]._example()
-    return model.set_params(random_state=0) if "random_state" in model.get_params() else model
+    settings, known = {"random_state": 0, "n_estimators": 5}, model.get_params(deep=False)
+    if "max_leaf_nodes" in known:  # boosting, which has a tree per iteration
+        settings |= {"max_iter": 5}
+    return model.set_params(**{each: settings[each] for each in settings if each in known})
 
 
 def targets(model):

@@ -1,5 +1,9 @@
 """Forked children, scarce memory, many threads: the process lives on, with the same answers."""
 
+import json
+import os
+import select
+import signal
 import subprocess
 import sys
 import threading
@@ -37,7 +41,10 @@ def suited(model, x):
 
 def example_of(name):
     model = estimators()[name]._example()
-    few = {"n_estimators": 10} if "n_estimators" in model.get_params() else {}
+    known = model.get_params()
+    few = {"n_estimators": 10} if "n_estimators" in known else {}
+    if "max_leaf_nodes" in known and "max_iter" in known:  # boosting, a tree per iteration
+        few |= {"max_iter": 10}
     return model.set_params(**few)
 
 def outcome_of_child(work, seconds=120):
@@ -58,10 +65,8 @@ def outcome_of_child(work, seconds=120):
 random = np.random.default_rng(0)
 """
 
-FORK = (
-    COMMON
-    + """
-x = np.abs(random.standard_normal((20000, 6))) + 0.1
+FORK = """
+x = np.abs(random.standard_normal((6000, 6))) + 0.1
 small = x[:600]
 th.DecisionTreeClassifier(max_depth=6).fit(x, (x[:, 0] > 1).astype(int))  # starts the threads
 failed = 0
@@ -76,11 +81,8 @@ for name in names:
 print(len(names), "estimators")
 sys.exit(bool(failed))
 """
-)
 
-SCARCE = (
-    COMMON
-    + """
+SCARCE = """
 n, levels = int(sys.argv[1]), [float(level) for level in sys.argv[2].split(",")]
 x = np.abs(random.standard_normal((n, 24))) + 0.1
 small = x[:400]
@@ -101,20 +103,59 @@ for name in sys.argv[3:] or estimators():
             failed += 1
 sys.exit(bool(failed))
 """
-)
 
 
-def run(script, *arguments, limit=600):
-    found = subprocess.run(
-        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=limit
-    )
-    assert found.returncode == 0, found.stdout + found.stderr[-2000:]
-    return found.stdout
-
-
-FORK_WHILE_FITTING = (
+PROCESSES = (
     COMMON
     + """
+import json
+estimators()  # imports them
+for line in sys.stdin:
+    script, arguments, said, complained = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        break
+    status = os.waitpid(child, 0)[1]
+    print(os.waitstatus_to_exitcode(status), flush=True)
+else:
+    sys.exit()
+for name, place in ((os.devnull, 0), (said, 1), (complained, 2)):
+    os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), place)
+sys.argv = ["-c", *arguments]
+exec(script)  # and then the end of a process: it waits for its threads
+"""
+)
+"""Imports the library once, and then forks a process for every script that it is sent."""
+
+
+@pytest.fixture(scope="module")
+def processes():
+    command = [sys.executable, "-c", PROCESSES]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as server:
+        yield server
+        server.stdin.close()
+
+
+@pytest.fixture
+def run(processes, tmp_path):
+    """A function that runs a script in a process of its own and gives what it printed."""
+
+    def run_script(script, *arguments, limit=600):
+        files = [tmp_path / "said", tmp_path / "complained"]
+        print(json.dumps([script, arguments, *map(str, files)]), file=processes.stdin, flush=True)
+        if not select.select([processes.stdout], [], [], limit)[0]:
+            os.killpg(processes.pid, signal.SIGKILL)
+            pytest.fail(f"no end after {limit} seconds")
+        code, said, complained = processes.stdout.readline(), *(file.read_text() for file in files)
+        assert code.strip() == "0", said + complained[-2000:]
+        return said
+
+    return run_script
+
+
+FORK_WHILE_FITTING = """
 import threading
 x = random.standard_normal((4000, 3))
 failed = 0
@@ -135,7 +176,6 @@ for name in sys.argv[1:]:
         failed += 1
 sys.exit(failed)
 """
-)
 
 
 needs_fork = pytest.mark.skipif(
@@ -144,7 +184,7 @@ needs_fork = pytest.mark.skipif(
 
 
 @needs_fork
-def test_models_on_many_threads_fit_in_a_forked_child():
+def test_models_on_many_threads_fit_in_a_forked_child(run):
     run(
         FORK,
         "DecisionTreeClassifier",
@@ -155,19 +195,19 @@ def test_models_on_many_threads_fit_in_a_forked_child():
 
 
 @needs_fork
-def test_a_child_that_is_forked_during_a_fit_can_fit():
+def test_a_child_that_is_forked_during_a_fit_can_fit(run):
     """It must not inherit a lock that a thread of the parent holds."""
     run(FORK_WHILE_FITTING, "KNeighborsRegressor", "KernelDensity")
 
 
 @needs_fork
 @pytest.mark.slow
-def test_every_estimator_fits_in_a_forked_child():
+def test_every_estimator_fits_in_a_forked_child(run):
     assert "estimators" in run(FORK)
 
 
 @needs_fork
-def test_scarce_memory_is_a_memory_error():
+def test_scarce_memory_is_a_memory_error(run):
     run(
         SCARCE,
         "15000",
@@ -182,13 +222,13 @@ def test_scarce_memory_is_a_memory_error():
 
 @needs_fork
 @pytest.mark.slow
-def test_scarce_memory_is_a_memory_error_for_every_estimator():
+def test_scarce_memory_is_a_memory_error_for_every_estimator(run):
     run(SCARCE, "4000", "0.5,1,2,4,6,8,12,20,30,60", limit=3600)
 
 
 @needs_fork
-def test_trees_say_how_much_memory_they_need():
-    script = COMMON + (
+def test_trees_say_how_much_memory_they_need(run):
+    script = (
         "x = random.standard_normal((60000, 24)); y = x[:, 0]\n"
         "th.RandomForestRegressor(2).fit(x[:400], y[:400])\n"
         "pages = int(open('/proc/self/statm').read().split()[0])\n"
@@ -247,9 +287,9 @@ def test_eight_threads_at_once_get_the_same_bits(model):
 @pytest.mark.parametrize(
     ("rows", "rounds"), [(300, 160), pytest.param(60, 2000, marks=pytest.mark.slow)]
 )
-def test_memory_does_not_grow_with_the_number_of_fits(rows, rounds):
+def test_memory_does_not_grow_with_the_number_of_fits(run, rows, rounds):
     """Each round fits five models, so that the long one makes ten thousand fits."""
-    script = COMMON + (
+    script = (
         f"x = random.standard_normal(({rows}, 6)); y = (x[:, 0] > 0).astype(int)\n"
         "models = [th.DecisionTreeClassifier(), th.RandomForestClassifier(3), th.Ridge(),\n"
         "          th.HistGradientBoostingClassifier(max_iter=3), th.LogisticRegression()]\n"
@@ -274,14 +314,14 @@ def test_memory_does_not_grow_with_the_number_of_fits(rows, rounds):
         "th.SGDClassifier(max_iter=10**9, tol=None)",
     ],
 )
-def test_control_c_stops_a_fit_soon_and_keeps_the_model(model):
-    script = COMMON + (
+def test_control_c_stops_a_fit_soon_and_keeps_the_model(run, model):
+    script = (
         "x = random.standard_normal((4000, 10)); y = (x[:, 0] > 0).astype(int)\n"
         f"model = {model}\n"
         "stopped = []\n"
         "def press(signum, frame):\n"
         "    stopped.append(time.monotonic()); raise KeyboardInterrupt\n"
-        "signal.signal(signal.SIGALRM, press); signal.setitimer(signal.ITIMER_REAL, 1.0)\n"
+        "signal.signal(signal.SIGALRM, press); signal.setitimer(signal.ITIMER_REAL, 0.5)\n"
         "try:\n"
         "    model.fit(x, y)\n"
         "except KeyboardInterrupt:\n"
@@ -300,12 +340,12 @@ def test_control_c_stops_a_fit_soon_and_keeps_the_model(model):
         "th.evaluate(long, x, y, cv=2)",
     ],
 )
-def test_control_c_ends_the_fits_on_other_threads(work):
-    script = COMMON + (
+def test_control_c_ends_the_fits_on_other_threads(run, work):
+    script = (
         "x = random.standard_normal((4000, 10)); y = (x[:, 0] > 0).astype(int)\n"
         "long = th.SGDClassifier(max_iter=10**9, tol=None)\n"
         "def press(signum, frame): raise KeyboardInterrupt\n"
-        "signal.signal(signal.SIGALRM, press); signal.setitimer(signal.ITIMER_REAL, 1.0)\n"
+        "signal.signal(signal.SIGALRM, press); signal.setitimer(signal.ITIMER_REAL, 0.5)\n"
         "with th.config(threads=2):\n"
         "    try:\n"
         f"        {work}\n"
@@ -318,22 +358,23 @@ def test_control_c_ends_the_fits_on_other_threads(work):
 
 
 @needs_fork
-def test_control_c_leaves_the_work_of_other_threads_alone():
-    script = COMMON + (
+def test_control_c_leaves_the_work_of_other_threads_alone(run):
+    script = (
         "import threading\n"
         "x = random.standard_normal((800, 6)); y = (x[:, 0] > 0).astype(int)\n"
         "brief = th.RandomForestClassifier(40, random_state=0)\n"
         "long = th.SGDClassifier(max_iter=10**9, tol=None)\n"
         "def press(signum, frame): raise KeyboardInterrupt\n"
         "def other():\n"
-        "    for _ in range(20): done.append(th.evaluate(brief, x, y))\n"
-        "done = []; signal.signal(signal.SIGALRM, press)\n"
+        "    while not stopped: th.evaluate(brief, x, y)\n"
+        "    for _ in range(2): done.append(th.evaluate(brief, x, y))\n"
+        "done, stopped = [], []; signal.signal(signal.SIGALRM, press)\n"
         "with th.config(threads=2):\n"
         "    beside = threading.Thread(target=other, daemon=True); beside.start()\n"
         "    signal.setitimer(signal.ITIMER_REAL, 0.5)\n"
         "    try:\n"
         "        th.evaluate(long, x, y, cv=2)\n"
         "    except KeyboardInterrupt:\n"
-        "        beside.join(60); print(len(done))\n"
+        "        stopped.append(True); beside.join(60); print(len(done))\n"
     )
-    assert run(script, limit=120).split() == ["20"]
+    assert run(script, limit=120).split() == ["2"]

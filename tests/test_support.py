@@ -7,7 +7,7 @@ from sklearn.base import is_classifier
 import thetahat as th
 from docs.public_face import public_names
 from docs.support import on_dask, support_rows, supports
-from tests.test_conformance import ESTIMATORS
+from tests.test_conformance import ESTIMATORS, brief
 from thetahat.data.distributed.dask_source import DaskSource
 from thetahat.data.source import Source
 from thetahat.foundation.errors import CapabilityError
@@ -54,9 +54,7 @@ def test_files(folder, name):
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
 def test_dask(folder, name, monkeypatch):
     dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
-    model = type(ESTIMATORS[name])._example()
-    if name.startswith("HistGradientBoosting"):
-        model.set_params(max_iter=3)
+    model = brief(ESTIMATORS[name])
     target = "labels.npy" if is_classifier(model) else "numbers.npy"
     rows = "counts.npy" if name in COUNTS else "rows.npy"
     reads, blocks = [], DaskSource.blocks

@@ -39,8 +39,15 @@ def test_numbers_of_any_type_become_float64(dtype):
 
 def test_lists_and_sparse():
     assert as_source(X.tolist(), Y.tolist()).n_features == 2
-    for kind in (sp.csr_array, sp.csc_matrix, sp.coo_array):
-        assert as_source(kind(X), Y).is_sparse
+    formats = ("csr", "csc", "coo", "lil", "dok", "dia", "bsr")
+    kinds = [getattr(sp, f"{each}_{old}") for each in formats for old in ("array", "matrix")]
+    long = sp.csr_array(X)
+    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
+    for rows in (*(kind(X) for kind in kinds), long, long.tocsc(), long.tocoo()):
+        got = as_source(rows, Y)
+        assert got.is_sparse
+        assert got.sparse_X.format == "csr"
+        np.testing.assert_array_equal(got.sparse_X.toarray(), X)
     repeated = sp.coo_array((np.ones(2), ([0, 0], [1, 1])), shape=(3, 2))
     assert as_source(repeated.tocsr(), Y[:3]).X.toarray()[0, 1] == 2.0
 

@@ -265,12 +265,12 @@ def test_every_test_can_be_chosen(test):
 
 def test_coverage_of_the_corrected_interval_for_random_splits():
     random, hits, scores = np.random.default_rng(7), 0, []
-    splits = ShuffleSplit(15, test_size=0.2, random_state=0)
+    splits = list(ShuffleSplit(15, test_size=0.2, random_state=0).split(np.zeros(60)))
     learner = NearestMean()
     for _ in range(1000):
         Z, y = two_clouds(random, n=60)
         values = []
-        for train, test in splits.split(Z):
+        for train, test in splits:
             learner.fit(Z[train], y[train])
             values.append(np.mean(learner.predict(Z[test]) == y[test]))
         scores.append(values)

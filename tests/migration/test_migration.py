@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import pickle
 import subprocess
 import sys
@@ -207,9 +208,24 @@ def test_a_program_runs_without_an_edit(tmp_path):
     assert done.returncode == 0, done.stderr
     words = "thetahat.models.linear.sparse.lasso sklearn.model_selection._search beside"
     assert done.stdout == f"{words} ['a', '--b']\n"
-    assert run("-m", "program", "a", "--b", cwd=tmp_path).stdout == done.stdout
 
 
+SEVERAL = """
+import json, os, sys
+import thetahat as th
+from thetahat.patch import main
+th.patch_sklearn()
+th.unpatch_sklearn()  # what was imported stays
+for arguments in json.loads(sys.argv[1]):
+    child = os.fork()
+    if child == 0:
+        sys.exit(main(arguments))
+    assert os.waitpid(child, 0)[1] == 0, arguments
+"""
+"""Patches and runs several programs, each in a process of its own, after importing once."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs forks")
 def test_a_program_sees_its_path_as_with_plain_python(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -219,13 +235,30 @@ def test_a_program_sees_its_path_as_with_plain_python(tmp_path):
         "pickle.loads(pickle.dumps(Own()))\n"
         "print(__file__, sys.argv, sys.path[0], __name__)\n"
     )
+    (folder / "__main__.py").write_text("print(__file__)\n")
+    (tmp_path / "module.py").write_text(
+        "import sys\n"
+        "from sklearn.linear_model import Lasso\n"
+        "print(Lasso.__module__, sys.argv[1:], __name__)\n"
+    )
     plain = subprocess.run(
         [sys.executable, "folder/program.py", "a"], cwd=tmp_path, capture_output=True, text=True
     )
     assert str(folder / "program.py") in plain.stdout
-    assert run("folder/program.py", "a", cwd=tmp_path).stdout == plain.stdout
-    (folder / "__main__.py").write_text("print(__file__)\n")
-    assert run("folder", cwd=tmp_path).stdout == f"{folder / '__main__.py'}\n"
+    programs = [["folder/program.py", "a"], ["folder"], ["-m", "module", "a", "--b"]]
+    done = subprocess.run(
+        [sys.executable, "-c", SEVERAL, json.dumps(programs)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        plain.stdout.strip(),
+        str(folder / "__main__.py"),
+        "thetahat.models.linear.sparse.lasso ['a', '--b'] __main__",
+    ]
 
 
 def test_a_program_that_is_not_there(tmp_path):

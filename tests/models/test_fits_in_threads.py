@@ -66,7 +66,7 @@ def test_threads_that_fit_one_model_leave_the_model_of_one_fit(make):
             model.set_params(random_state=0)
     y = (X[:, 0] > 0).astype(int) if hasattr(type(alone), "_labels") else X[:, 0]
     alone.fit(X, y)
-    for _ in range(3):
+    for _ in range(2):
         assert fitted_by_threads(shared, X, y) == []
         assert set(vars(shared)) == set(vars(alone))
         assert len(getattr(shared, "estimators_", [])) == len(getattr(alone, "estimators_", []))

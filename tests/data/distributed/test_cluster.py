@@ -268,7 +268,7 @@ def test_a_cancelled_future_is_no_lost_connection(client):
             waiting.result()
 
 
-@pytest.mark.parametrize("name", ["boosting", "k-means"])
+@pytest.mark.parametrize("name", ["boosting"])  # the slow test has the others
 def test_a_killed_worker_does_not_change_a_bit(client, monkeypatch, name):
     kill_in_mid_fit(client, monkeypatch, name, 3)
 

@@ -118,7 +118,7 @@ def test_prox_of_a_convex_penalty_is_the_minimiser(penalty, step):
         lowest = proximal_objective(penalty, theta, step, p)
         assert np.isfinite(lowest)
         others = [theta, np.zeros_like(theta)]
-        others += [p + rng.normal(scale=s, size=p.shape) for s in np.repeat([1e-3, 0.1, 1], 20)]
+        others += [p + rng.normal(scale=s, size=p.shape) for s in np.repeat([1e-3, 0.1, 1], 8)]
         for entry in np.ndindex(p.shape):  # one coordinate at a time, zeros and bounds included
             for value in [-1.0, 0.0, 1.0, p[entry] - 1e-4, p[entry] + 1e-4]:
                 other = p.copy()
