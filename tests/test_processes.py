@@ -221,6 +221,13 @@ def test_scarce_memory_is_a_memory_error(run):
 
 
 @needs_fork
+def test_threads_start_only_where_their_first_memory_is_there(run):
+    """Where a thread cannot have the memory of libraries for it, the C library ends the process."""
+    levels = ",".join(f"{step / 5:.1f}" for step in range(1, 41))
+    run(SCARCE, "4000", levels, "DecisionTreeClassifier")
+
+
+@needs_fork
 @pytest.mark.slow
 def test_scarce_memory_is_a_memory_error_for_every_estimator(run):
     run(SCARCE, "4000", "0.5,1,2,4,6,8,12,20,30,60", limit=3600)

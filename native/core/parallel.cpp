@@ -13,6 +13,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -39,6 +40,9 @@ inline void pause() {
 #endif
 }
 
+// What libraries take for a new thread at the most: some hundred bytes for each of them.
+constexpr std::size_t first_memory = 64 * 1024;
+
 // One loop, on the stack of the thread that called it.
 struct Loop {
     std::size_t n;
@@ -64,6 +68,12 @@ struct Loop {
     }
 };
 
+// Where it can be, this lies in the memory that a thread starts with. The memory of an ordinary
+// thread local variable of a shared library is taken when a thread first reads it, and where there
+// is none, the C library ends the process.
+#if defined(__GLIBC__)
+[[gnu::tls_model("initial-exec")]]
+#endif
 thread_local bool in_a_loop = false;
 
 class Pool {
@@ -71,8 +81,8 @@ class Pool {
     void run(Loop &loop) {
         in_a_loop = true;
         {
-            const std::lock_guard held(lock_);
-            start_threads(loop.seats);
+            std::unique_lock held(lock_);
+            start_threads(loop.seats, held);
             loop.seats = std::min(loop.seats, n_threads_);
             loop.after = open_;
             open_ = &loop;
@@ -94,18 +104,28 @@ class Pool {
     }
 
   private:
-    // As many as can be had; it is no failure to have none.
-    void start_threads(std::size_t wanted) noexcept {
+    // As many as can be had; it is no failure to have none. Libraries take memory for a thread when
+    // it first enters them, and end the process where there is none: a thread is started only if
+    // that memory is there, and takes it before anything else does.
+    void start_threads(std::size_t wanted, std::unique_lock<std::mutex> &held) noexcept {
         while (n_threads_ < wanted)
             try {
+                std::make_unique<char[]>(first_memory);
                 std::thread([this] { serve(); }).detach();
                 ++n_threads_;
+                ready_.wait(held, [&] { return n_ready_ == n_threads_; });
             } catch (...) {
                 return;
             }
     }
 
     void serve() noexcept {
+        [[maybe_unused]] const volatile int enters = std::uncaught_exceptions();
+        {
+            const std::lock_guard held(lock_);
+            ++n_ready_;
+            ready_.notify_all();
+        }
 #if defined(__unix__) || defined(__APPLE__)
         sigset_t all; // signals are for the threads of the interpreter
         sigfillset(&all);
@@ -144,10 +164,10 @@ class Pool {
     }
 
     std::mutex lock_;
-    std::condition_variable wake_, left_;
+    std::condition_variable wake_, left_, ready_;
     Loop *open_ = nullptr; // loops with pieces and seats left
     std::atomic<std::size_t> open_loops_{0};
-    std::size_t n_threads_ = 0;
+    std::size_t n_threads_ = 0, n_ready_ = 0;
 };
 
 // Never destroyed: its threads wait in it when the process ends.
