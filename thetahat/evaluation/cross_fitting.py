@@ -279,7 +279,12 @@ def rows_for(learner: Any, X: Any, rows: Array, training: Array) -> Any:
     taken = take_rows(X, rows)
     if not get_tags(learner).input_tags.pairwise:
         return taken
-    return taken[:, training] if not hasattr(taken, "iloc") else taken.iloc[:, training]
+    return columns_for(taken, training)
+
+
+def columns_for(X: Any, training: Array) -> Any:
+    """Of a matrix between rows, the columns for the training rows."""
+    return X[:, training] if not hasattr(X, "iloc") else X.iloc[:, training]
 
 
 def _predictions(learner: Any, X: Any, answers: Answers, places: Array) -> Array:

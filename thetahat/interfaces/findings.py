@@ -107,6 +107,9 @@ def _with_action(
         known = "" if finding.check != "leaks" else " unless it is known before the target is"
         action = f"It is used. Leave it out with --kind {used[0]}=drop{known}."
         return replace(finding, action=action)
+    if finding.check == "numbers":
+        done = "It is left out." if gone else "It is used as categories."
+        return replace(finding, action=f"{done} {finding.action}")
     if finding.check == "groups":
         if asked.group in names:
             return replace(finding, severity="note", action="Its groups are kept together.")

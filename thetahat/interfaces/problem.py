@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from thetahat.data.columns.quantities import mixed_units
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.interfaces.tables.columns import (
@@ -168,6 +169,12 @@ def _targets(values: Any, task: str, target: str, rows: Array) -> Array:
         return y
     n_classes = values.n_unique()
     if n_classes > MOST_CLASSES or FEW_CLASSES < n_classes > len(values) / 2:
+        units = mixed_units(values.unique(maintain_order=True).to_list()) if values.dtype == pl.String else ()
+        if units:
+            raise DataError(
+                f"The target {target!r} holds numbers with mixed units: {', '.join(units)}. "
+                "Convert all values to one unit."
+            )
         raise DataError(
             f"The target {target!r} has {n_classes:,} distinct values in {len(values):,} rows, "
             "which is too many for classes. Is it an identifier or free text? Name another column"

@@ -17,10 +17,33 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+import thetahat
 from thetahat.catalog import estimators
 from thetahat.foundation.errors import ParameterError
 from thetahat.models.preprocessing.table_vectorizer import TableVectorizer
 
+EVERYDAY = (
+    "ConstantClassifier",
+    "ConstantRegressor",
+    "GaussianNB",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
+    "HuberRegressor",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "KernelLogisticRegression",
+    "KernelModel",
+    "LassoCV",
+    "LinearDiscriminantAnalysis",
+    "LinearSVC",
+    "LogisticRegression",
+    "MLPClassifier",
+    "MLPRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "RidgeCV",
+)
+"""The estimators that declare `_everyday`; only their modules are loaded if no others are named."""
 SHORT: dict[str, str | dict[str, str]] = {
     "bayes": "naive Bayes",
     "boosting": "boosted trees",
@@ -70,17 +93,21 @@ def pipelines(
 
 def everyday(task: str) -> dict[str, type]:
     """The estimators of the catalog that are tried by default, in the order of their names."""
-    named = {kind._everyday: kind for kind in _of_task(task).values() if kind._everyday}
+    kinds = [getattr(thetahat, name) for name in EVERYDAY]
+    named = {kind._everyday: kind for kind in kinds if _fits(kind, task)}
     return dict(sorted(named.items(), key=lambda item: (not item[0].startswith("always"), item[0])))
 
 
 def _of_task(task: str) -> dict[str, Any]:
-    fits = is_classifier if task == "classification" else is_regressor
-    found = {}
-    for name, kind in estimators().items():
-        if "." not in name and hasattr(kind, "_example") and fits(kind._example()):
-            found[name] = kind
-    return found
+    return {
+        name: kind
+        for name, kind in estimators().items()
+        if "." not in name and hasattr(kind, "_example") and _fits(kind, task)
+    }
+
+
+def _fits(kind: Any, task: str) -> bool:
+    return bool((is_classifier if task == "classification" else is_regressor)(kind._example()))
 
 
 def _asked_for(task: str, asked: Sequence[str], option: str) -> dict[str, type]:

@@ -348,3 +348,11 @@ def test_arguments_that_do_not_fit():
         th.check(X, y[:30])
     with pytest.raises(th.errors.DataError, match="text"):
         th.check(X, churn, task="regression")
+    with pytest.raises(th.errors.DataError, match="x0 holds complex numbers"):
+        th.check([[1.0, 2j], [2.0, 3.0]])
+    with pytest.raises(th.errors.DataError, match="y holds complex numbers"):
+        th.check(X, y.to_numpy() + 1j)
+    with pytest.raises(th.errors.DataError, match="X is masked at 1 of 160 places"):
+        th.check(np.ma.masked_equal(X.to_numpy(), X.to_numpy()[3, 1]), y)
+    with pytest.raises(th.errors.DataError, match="y is masked"):
+        th.check(X, np.ma.masked_equal(y.to_numpy(), y.iloc[3]))

@@ -42,6 +42,27 @@ def never():
     return False
 
 
+class Inert(Recorder):
+    """Predicts with the error, whatever the other parameter is."""
+
+    def __init__(self, error=0.0, other=0, log=None):
+        super().__init__(error, log)
+        self.other = other
+
+    def __sklearn_clone__(self):
+        return Inert(self.error, self.other, self.log)
+
+
+def test_settings_without_another_effect_are_not_kept_for_the_next_round():
+    log = []
+    errors, others = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (1, 2, 3)
+    settings = [{"error": error, "other": other} for error in errors for other in others]
+    found = halve(Inert(log=log), rows_of(100), settings, R2, seed=0, stop=never, last=never)
+    assert found.chosen.setting == {"error": 0.1, "other": 1}
+    fits = {error: sum(one == error for one, _ in log) for error in errors}
+    assert fits == dict.fromkeys(errors, 5 + 2)  # five folds, and the first one for two others
+
+
 class TestRounds:
     @pytest.mark.parametrize("n", [5, 300, 5000, 5001, 30_000, 200_000])
     def test_settings_fall_while_rows_or_folds_rise(self, n):
@@ -183,3 +204,9 @@ class TestTimePlan:
         assert len(begun) == 2
         assert plan.late == set("abcd") - set(begun)
         assert all(plan.start(name, 1) is None for name in plan.late)
+
+    def test_models_whose_fits_take_next_to_nothing_are_not_left_out(self):
+        models = {name: th.ConstantRegressor() for name in "abcd"}
+        plan = TimePlan(models, dict.fromkeys(models, 1), rows_of(200), 160, 40, 2, 20.0, 0)
+        plan.deadline -= 30.0
+        assert all(plan.start(name, 0) is not None for name in "abcd")

@@ -237,6 +237,25 @@ class TestRowWeights:
         held = found.evaluations["line"].predictions
         assert np.corrcoef(held, X[:, 0])[0, 1] > 0.99
 
+    def test_rows_of_weight_zero_have_no_part_in_the_choice_of_settings(self):
+        random = np.random.default_rng(0)
+        X = random.standard_normal((90, 2))
+        y = np.sin(3 * X[:, 0]) + 0.3 * random.standard_normal(90)
+        without = np.arange(90) % 3 == 0
+        models = {"tree": th.DecisionTreeRegressor(random_state=0), "kernel": th.KernelRidge()}
+
+        def predicted(targets):
+            weight = np.where(without, 0.0, 1.0)
+            found = th.compare(
+                models, X, targets, cv=3, time_limit=LONG, stack=True, sample_weight=weight
+            )
+            return {name: each.predictions for name, each in found.evaluations.items()}
+
+        one, other = predicted(y), predicted(np.where(without, 9.0 * X[:, 1], y))
+        assert set(one) == {"tree", "kernel", STACK}
+        for name, each in one.items():
+            np.testing.assert_array_equal(each, other[name])
+
 
 class TestInterrupt:
     def interrupted(self, after, stopped):

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import thetahat as th
 from thetahat.catalog import estimators
 from thetahat.evaluation.tuning.search_space import settings_of, space_of
 from thetahat.evaluation.tuning.time_limit import seconds_of
-from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.errors import ParameterError
 
 BOOSTING = {
     *("learning_rate", "n_estimators", "max_depth"),
@@ -137,13 +137,23 @@ class TestSettings:
     ],
     ids=repr,
 )
-def test_matrices_between_rows_are_refused(model):
+def test_of_matrices_between_rows_the_same_columns_are_taken(model):
     X = np.random.default_rng(0).normal(size=(40, 3))
     y = (X[:, 0] > 0).astype(int)
-    with pytest.raises(CapabilityError, match=r"precomputed matrix between rows.*th\.search"):
-        th.tune(model, X @ X.T, y)
-    name = "n_neighbors" if hasattr(model, "n_neighbors") else "alpha"
-    name, values = ("C", [0.1, 1.0]) if hasattr(model, "C") else (name, [1, 2])
-    distances = np.linalg.norm(X[:, None] - X, axis=2)
-    found = th.search(model, {name: values}, distances if name == "n_neighbors" else X @ X.T, y)
-    assert found.best[name] in values
+    distances, products = np.linalg.norm(X[:, None] - X, axis=2), X @ X.T
+    nearest = hasattr(model, "n_neighbors")
+    plain = {"metric": "euclidean"} if nearest else {"kernel": "linear"}
+    name = "n_neighbors" if nearest else "C" if hasattr(model, "C") else "alpha"
+    space = {name: [1, 2, 3]}
+    matrix = distances if nearest else products
+    given = th.tune(model, matrix, y, space=space)
+    rows = th.tune(clone(model).set_params(**plain), X, y, space=space)
+    assert given.chosen == rows.chosen
+    np.testing.assert_allclose(given.scores, rows.scores, atol=1e-6)
+    piped = make_pipeline(clone(model))
+    step = {f"{piped.steps[0][0]}__{name}": values for name, values in space.items()}
+    assert th.tune(piped, matrix, y, space=step).scores == given.scores
+    if hasattr(model, "C"):
+        models = {"given": model, "rows": th.SVC(kernel="linear")}
+        both = th.compare(models, products, y, cv=3, time_limit=60.0).evaluations
+        assert both["given"].scores["accuracy"].min() > 0.7

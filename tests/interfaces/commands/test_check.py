@@ -92,6 +92,22 @@ class TestCheck:
         assert "regression of y" in err
         assert "price holds numbers written with separated thousands, unit $" in out
 
+    def test_numbers_with_mixed_units(self, capsys, written):
+        table = numbers()
+        grams = np.round(np.abs(table["b"]) * 2e3) + np.arange(len(table["b"])) / 1e3
+        weight = [f"{g:.3f} g" if k % 2 else f"{g / 1e3:.6f} kg" for k, g in enumerate(grams)]
+        pack = ["500 g", "1 kg", "750 g", "2 kg"] * (len(weight) // 4)
+        path = written({**table, "weight": weight, "pack": pack})
+        _, out, err = run(capsys, "check", path, "-t", "y")
+        assert "left out: weight (numbers with mixed units: kg, g" in err
+        text = " ".join(out.split())
+        assert f"weight holds numbers with mixed units: kg, g, such as '{weight[0]}'" in text
+        assert "→ It is left out. Convert all values to one unit" in text
+        assert "→ It is used as categories. Convert all values to one unit" in text
+        code, _, err = run(capsys, "check", path, "-t", "weight")
+        assert code == 1
+        assert "The target 'weight' holds numbers with mixed units: kg, g. Convert" in err
+
     def test_rows_are_those_of_the_file(self, capsys, written):
         """Rows without a target are left out, but the others keep their numbers."""
         table = {name: [*each, *each[50:70]] for name, each in numbers().items()}

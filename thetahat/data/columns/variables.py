@@ -258,7 +258,7 @@ class _PolarsVariable(Variable):
 
         listed = type(self.dtype).__name__ in ("Enum", "Categorical")
         rows = self.values.cast(polars.String) if listed else self.values
-        values = rows.drop_nulls().unique().to_list()
+        values = rows.drop_nulls().unique(maintain_order=True).to_list()
         places = range(len(values))
         which = rows.replace_strict(values, places, default=-1, return_dtype=polars.Int64)
         return values, which.to_numpy()

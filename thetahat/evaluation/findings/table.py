@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.arrays import require_unmasked
 from thetahat.data.column_targets import one_column
 from thetahat.data.columns.quantities import Quantities, read_quantities
 from thetahat.data.columns.sparse_indices import require_indices
@@ -115,6 +116,7 @@ def checked_table(
     """Read every column once; rows without a target are left out."""
     if task not in TASKS:
         raise ParameterError(f"check: task={task!r} must be one of {', '.join(TASKS)}.")
+    require_unmasked(X, "X", "check")
     columns = _columns(X)
     if names is not None and len(names) != len(columns):
         raise ParameterError(
@@ -171,6 +173,7 @@ def _columns(X: Any) -> list[Variable]:
 
 
 def _target(y: Any, n_rows: int, name: str) -> CheckedColumn:
+    require_unmasked(y, name, "check")
     y = one_column(y)
     if not is_table(y) and not hasattr(type(y), "dtype"):
         y = np.asarray(y)
@@ -191,6 +194,10 @@ def _target(y: Any, n_rows: int, name: str) -> CheckedColumn:
 
 
 def _read(name: str, column: Variable) -> CheckedColumn:
+    if getattr(column.dtype, "kind", "") == "c":
+        raise DataError(
+            f"check: {name} holds complex numbers. Give their real and imaginary parts as columns."
+        )
     try:
         return _by_type(name, column)
     except (TypeError, ValueError, OverflowError, AttributeError):

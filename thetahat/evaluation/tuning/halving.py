@@ -12,14 +12,13 @@ predictions for the held-out rows of that round are what a stack of several mode
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from thetahat.data.resampling import take_rows
 from thetahat.evaluation.tuning.inner_folds import N_FOLDS, TrainingRows
 from thetahat.evaluation.tuning.prepared import PreparedColumns
 from thetahat.evaluation.tuning.search_space import Setting
@@ -150,6 +149,7 @@ def halve(
         if n_folds and good:
             # Equal scores keep their order, so that the model as it is comes first.
             alive = sorted(good, key=lambda one: (-one.mean(each.rows, n_folds), place_of[id(one)]))
+            alive = _without_equals(alive, each.rows)
             leader, reached_round = alive[0], each
         if not complete or not n_folds:
             break
@@ -158,6 +158,21 @@ def halve(
         return Halved(leader, tried, reached_round, complete)
     held, outputs = arena.held_out(leader, final)
     return Halved(leader, tried, final, complete, held, outputs)
+
+
+def _without_equals(ranked: list[Tried], rows: int) -> list[Tried]:
+    """Of settings with equal outputs, which differ where it has no effect, only the first."""
+    kept: list[Tried] = []
+    for each in ranked:
+        found = {key: output for key, output in each.outputs.items() if key[0] == rows}
+        same = (found and one.scores == each.scores and _equal(found, one.outputs) for one in kept)
+        if not any(same):
+            kept.append(each)
+    return kept
+
+
+def _equal(outputs: Mapping[Any, Array], others: Mapping[Any, Array]) -> bool:
+    return all(key in others and np.array_equal(each, others[key]) for key, each in outputs.items())
 
 
 class _Arena:
@@ -176,7 +191,8 @@ class _Arena:
     ) -> None:
         self._model, self._rows, self._score, self._seed = model, rows, score, seed
         self.most = most
-        self._parted = hasattr(model, "steps") and len(model.steps) > 1 and not whole
+        self._parted = hasattr(model, "steps") and len(model.steps) > 1
+        self._parted = self._parted and not (whole or rows.pairwise)
         self._samples: dict[int, tuple[Array, TrainingRows, list[Any]]] = {}
         self._prepared, self._place = prepared, place
         self._classes = np.unique(rows.y) if rows.classifier else None
@@ -231,7 +247,7 @@ class _Arena:
         train, test = self._sample(key[0])[2][key[1]]
         if self._parted:
             return self._prepared.of(learner, rows.X, rows.y, (train, test), (self._place, key))
-        return take_rows(rows.X, train), take_rows(rows.X, test)
+        return rows.columns(train, train), rows.columns(test, train)
 
     def _sample(self, size: int) -> tuple[Array, TrainingRows, list[Any]]:
         if size not in self._samples:

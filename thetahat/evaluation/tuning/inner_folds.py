@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import TimeSeriesSplit
+from sklearn.utils import get_tags
 
 from thetahat.data.resampling import take_rows
+from thetahat.evaluation.cross_fitting import columns_for
 from thetahat.evaluation.folds import Fold, folds_of
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
@@ -30,19 +32,31 @@ class TrainingRows:
     """Where later rows are predicted from earlier ones: the time of each row."""
     weights: Array | None = None
     """Row weights of the fits."""
+    pairwise: bool = False
+    """Whether X is a matrix between its rows, such as a precomputed kernel."""
 
     def __len__(self) -> int:
         return len(self.y)
 
+    def of(self, model: Any) -> TrainingRows:
+        """The rows as a model reads them: with all columns, or as a matrix between rows."""
+        return replace(self, pairwise=bool(get_tags(model).input_tags.pairwise))
+
+    def columns(self, rows: Array, training: Array) -> Any:
+        """Some rows of X for a model that is fitted to the training rows."""
+        taken = take_rows(self.X, rows)
+        return columns_for(taken, training) if self.pairwise else taken
+
     def take(self, rows: Array) -> TrainingRows:
         """Some of the rows, by number."""
         return TrainingRows(
-            take_rows(self.X, rows),
+            self.columns(rows, rows),
             self.y[rows],
             self.classifier,
             None if self.groups is None else self.groups[rows],
             None if self.order is None else self.order[rows],
             None if self.weights is None else self.weights[rows],
+            self.pairwise,
         )
 
     def weighted(self) -> dict[str, Array]:

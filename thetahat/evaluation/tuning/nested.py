@@ -136,7 +136,7 @@ class NestedTuning:
         found = tuned_fit(
             self.models[name],
             self.settings[name],
-            self.rows.take(self.folds[number][0]),
+            self.rows.of(self.models[name]).take(self._training(number)),
             self._scorers[name],
             share,
             seed=self.seed,
@@ -147,6 +147,11 @@ class NestedTuning:
         self.fits[name, number] = found
         self.plan.end(name, number, found.n_rows, found.took)
         return found.model
+
+    def _training(self, number: int) -> Array:
+        """The training rows of a fold, without those of weight 0, which decide nothing."""
+        rows = self.folds[number][0]
+        return rows if self.rows.weights is None else rows[self.rows.weights[rows] != 0]
 
     def evaluated(
         self,
@@ -226,7 +231,7 @@ class NestedTuning:
 
     def fit_stack(self, number: int) -> Any:
         """A stack of the models of a fold that were best in the searches on its training rows."""
-        train, members = self.folds[number][0], self._members(number)
+        train, members = self._training(number), self._members(number)
         searches = {name: self.fits[name, number].search for name in members}
         held = train[searches[members[0]].held]
         return stacked(
@@ -242,12 +247,14 @@ class NestedTuning:
         """The best models of a fold by their searches, whose outputs are for the same rows."""
         searches = {name: self.fits[name, number].search for name in self.models}
         known = {
-            name: found.outputs for name, found in searches.items() if found.outputs is not None
+            name: found.outputs
+            for name, found in searches.items()
+            if found.outputs is not None and not self.rows.of(self.models[name]).pairwise
         }
         most = max(map(len, known.values()), default=0)
         same = {name: outputs for name, outputs in known.items() if len(outputs) == most}
         chosen = best_members({name: searches[name].score for name in same}, same)
-        train = self.folds[number][0]
+        train = self._training(number)
         if chosen and self.rows.classifier:
             held = self.rows.y[train[searches[chosen[0]].held]]
             if np.unique(held).size < np.unique(self.rows.y[train]).size:
@@ -286,7 +293,7 @@ class NestedTuning:
         if name == STACK:
             return self.final_stack()
         sizes, whole = self._sizes(name), min(len(train) for train, _ in self.folds)
-        rows = self.rows
+        rows = self.rows.of(self.models[name])
         if max(sizes) < whole:
             rows = rows.take(rows.sample(max(sizes), self.seed))
         model = clone(self.models[name]).set_params(**self.setting(name))

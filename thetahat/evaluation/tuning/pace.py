@@ -90,10 +90,14 @@ def paces_of(
     """The pace of every model, and the seconds of the threads and of the clock in all."""
     large = min(len(rows), max(WORTH_A_PILOT, min(len(rows) // PILOT, MOST_OF_PILOT)))
     sizes = [large] if len(rows) <= WORTH_A_PILOT else [large // STEP, large]
-    samples = [rows.take(rows.sample(size, seed)) for size in (sizes[0], *sizes)]
+    drawn = [rows.sample(size, seed) for size in (sizes[0], *sizes)]
+    seen = {name: rows.of(model) for name, model in models.items()}
+    samples = {each.pairwise: [each.take(numbers) for numbers in drawn] for each in seen.values()}
     found: dict[str, Pace] = {}
     spent = waited = 0.0
-    for name, times in map_as_available(lambda name: _times(models[name], samples), iter(models)):
+    for name, times in map_as_available(
+        lambda name: _times(models[name], samples[seen[name].pairwise]), iter(models)
+    ):
         if isinstance(times, Failure):  # it fails again in its fit, with a better message
             times = _Times([[1e-3] * 3], 1e-3, 1e-3)
         spent, waited = spent + times.thread, waited + times.clock

@@ -11,9 +11,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from sklearn.utils import get_tags
 
-from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.errors import ParameterError
 
 Setting = dict[str, Any]
 Space = Mapping[str, Sequence[Any]]
@@ -48,12 +47,6 @@ def require_space(space: Space, model: Any, who: str) -> None:
 
 def settings_of(model: Any, space: Space, most: int, random: np.random.Generator) -> list[Setting]:
     """At most `most` different settings: {} for the model as it is, then random ones."""
-    if get_tags(model).input_tags.pairwise:
-        raise CapabilityError(
-            f"Tuning takes some rows of X, but {type(model).__name__} expects a precomputed matrix "
-            "between rows, of which the same columns must be taken. Use th.search, which does so, "
-            "or give the rows themselves and a kernel or metric."
-        )
     found: list[Setting] = [{}]
     own = model.get_params()
     taken = {_place(own, space)}

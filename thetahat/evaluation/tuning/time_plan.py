@@ -37,6 +37,8 @@ NEVER_SAMPLED = 10_000
 """Up to this number of rows, models are fitted to all of them."""
 FADING = 0.5
 """Weight of earlier fits against the last one in how much longer the clock takes."""
+TRIFLE = 0.2
+"""Part of the time limit that the shortest fits may take together after its end."""
 LEAST_MODELS = 2
 """Models that are fitted however long they take."""
 
@@ -82,7 +84,7 @@ class TimePlan:
         limit: float,
         seed: int,
     ) -> None:
-        self.deadline = time.monotonic() + limit
+        self.deadline, self._limit = time.monotonic() + limit, limit
         self._settings, self._n_train, self._n_held = n_settings, n_train, n_held
         self._paces, self._spent, self._waited = paces_of(models, rows, seed)
         self._n_folds, self._folds = n_folds, dict.fromkeys(models, n_folds)
@@ -133,7 +135,7 @@ class TimePlan:
         """Whether the fits of a model to few rows end in time, or must be made anyway.
 
         The models whose fits to few rows take the least come first: what they need together must
-        not be longer than what is left.
+        not be longer than what is left, or than a small part of the limit.
         """
         begun = {one for one, folds in self._folds.items() if folds < self._n_folds}
         if len(begun - self.late - {name}) < LEAST_MODELS:
@@ -145,7 +147,8 @@ class TimePlan:
         }
         before = sum(seconds for seconds in least.values() if seconds <= least[name])
         rounds = ceil(self._folds[name] / n_threads()) / self._folds[name]
-        return max(least[name] * rounds, before / n_threads()) <= left
+        needed = max(least[name] * rounds, before / n_threads())
+        return needed <= max(left, TRIFLE * self._limit)
 
     def _share(self, name: str, now: float) -> tuple[Share, float]:
         """The share of a model on the fold that begins now, and how long that may take."""

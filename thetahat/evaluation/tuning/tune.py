@@ -182,7 +182,7 @@ def tune(
             f"tune: groups has shape {grouped.shape}, but there are {len(targets)} rows. Give one "
             "group per row."
         )
-    rows = TrainingRows(X, targets, is_classifier(model), grouped)
+    rows = TrainingRows(X, targets, is_classifier(model), grouped).of(model)
     _require_folds(rows, random_state)
     settings = settings_of(model, chosen_from, n_settings, np.random.default_rng(random_state))
     scorers = scorers_for(model, scoring, [], True)

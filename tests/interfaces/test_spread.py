@@ -1,0 +1,24 @@
+"""The models that are tried, and what is loaded for them."""
+
+import subprocess
+import sys
+
+from thetahat.catalog import estimators
+from thetahat.interfaces.spread import EVERYDAY
+
+
+def test_the_usual_models_are_those_that_declare_it():
+    declared = {name for name, kind in estimators().items() if getattr(kind, "_everyday", None)}
+    assert declared == set(EVERYDAY)
+
+
+def test_other_models_are_loaded_only_if_they_are_named():
+    """Loading all takes two seconds of computing time."""
+    code = (
+        "import sys; from thetahat.interfaces.spread import pipelines;"
+        "found = pipelines('regression', {'a': 'numeric'});"
+        "assert 'ridge' in found, found;"
+        "print(*[name for name in sys.modules if name.startswith('thetahat.models.manifold')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
