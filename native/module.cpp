@@ -31,6 +31,7 @@
     /* factors */ \
     X(contrast_values) \
     X(divergence_rows) \
+    X(divergence_weights) \
     X(nonnegative_rows) \
     X(topic_shares) \
     /* graphical */ \

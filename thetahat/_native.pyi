@@ -1509,7 +1509,42 @@ def swept_products(
     tolerance: float,
     left: FloatArray,
     back: FloatArray,
+    powers: FloatArray,
 ) -> float: ...
+def multiply_factor(
+    factor: FloatArray,
+    numerator: FloatArray,
+    denominator: FloatArray,
+    l1: float,
+    l2: float,
+    power: float,
+) -> None: ...
+def divergence_weights(
+    rows: FloatArray,
+    right: FloatArray,
+    beta: float,
+    power: float,
+    l1: float,
+    l2: float,
+    floor: float,
+    most: int,
+    tolerance: float,
+    weights: FloatArray,
+) -> None: ...
+def sparse_divergence_weights(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    right: FloatArray,
+    beta: float,
+    power: float,
+    l1: float,
+    l2: float,
+    floor: float,
+    most: int,
+    tolerance: float,
+    weights: FloatArray,
+) -> None: ...
 def dirichlet_weights(
     lambda_: FloatArray,
     totals: FloatArray,

@@ -27,3 +27,9 @@ def sparse_divergence(X, left, right, beta, floor):
     if beta == 0:
         return numerator, (x / p - np.log(x / p)).sum()
     return numerator, (x * p ** (beta - 1.0)).sum()
+
+
+def divergence_slopes(x, w, H, beta, l1=0.0, l2=0.0):
+    """The derivatives of the β-divergence of x from wH, plus l1·Σw + ½·l2·Σw²."""
+    p = w @ H
+    return H @ (p ** (beta - 1.0) - x * p ** (beta - 2.0)) + l1 + l2 * w

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import nnls
-from sklearn import decomposition
+from sklearn import datasets, decomposition
 from sklearn.decomposition._nmf import _beta_divergence
 from sklearn.exceptions import ConvergenceWarning
 
@@ -137,6 +137,15 @@ def test_multiplicative_updates_are_those_of_scikit_learn(beta, form):
     expected = theirs.fit_transform(X, W=W.copy(), H=H.copy())
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-10)
     np.testing.assert_allclose(ours.components_, theirs.components_, rtol=1e-6, atol=1e-10)
+
+
+@pytest.mark.parametrize("beta", [0, 1, 2])
+def test_multiplicative_updates_reach_the_error_of_scikit_learn_as_soon(beta):
+    X = datasets.load_iris().data
+    ours = th.NMF(2, solver="mu", beta_loss=beta).fit(X)
+    theirs = decomposition.NMF(2, solver="mu", beta_loss=beta).fit(X)
+    assert ours.n_iter_ <= theirs.n_iter_
+    assert ours.reconstruction_err_ <= theirs.reconstruction_err_
 
 
 def test_planted_parts_are_found():

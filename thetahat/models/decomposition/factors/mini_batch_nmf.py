@@ -21,7 +21,7 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.decomposition.factors.nonnegative_batches import Batches
 from thetahat.models.decomposition.factors.nonnegative_model import MOST_SWEEPS, NonnegativeModel
 from thetahat.models.decomposition.factors.nonnegative_problem import NonnegativeFactors
-from thetahat.models.decomposition.factors.nonnegative_steps import multiplied_rows
+from thetahat.models.decomposition.factors.nonnegative_steps import divergence_rows
 
 
 @with_parameters
@@ -272,7 +272,7 @@ class MiniBatchNMF(Watched, NonnegativeModel):
         if self._order == 2:
             return self._best(X, H)
         penalty, _ = self._penalties(1, self.n_features_in_)
-        return multiplied_rows(X, H, penalty, self._order, most, 0.1 * (self.tol or 0.0))
+        return divergence_rows(X, H, penalty, self._order, most, 0.1 * (self.tol or 0.0))
 
     @property
     def _most_sweeps(self) -> int:

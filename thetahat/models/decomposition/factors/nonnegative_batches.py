@@ -11,7 +11,6 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.models.decomposition.factors.nonnegative_problem import (
     NonnegativeFactors,
     Penalty,
-    Side,
 )
 from thetahat.models.decomposition.factors.nonnegative_steps import exponent, multiplied
 
@@ -72,6 +71,5 @@ class Batches:
         multiplied(W, parts.numerator, parts.denominator, problem.left, self.beta)
         if self.beta < 1:
             W[W < TINY] = 0.0
-        columns: Side = problem.columns
-        found = columns.parts(self.Ht, W, self.beta)
+        found = problem.right_parts(W, self.Ht)
         return found.numerator, found.denominator, found.value

@@ -33,7 +33,7 @@ from thetahat.models.decomposition.factors.nonnegative_start import (
     given_start,
     nonnegative_start,
 )
-from thetahat.models.decomposition.factors.nonnegative_steps import best_rows, multiplied_rows
+from thetahat.models.decomposition.factors.nonnegative_steps import best_rows, divergence_rows
 from thetahat.models.decomposition.principal.projection import Projection
 
 ORDERS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
@@ -53,10 +53,10 @@ class NonnegativeModel(Projection):
         columns. Must be at least 1.
     init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"} or None, default=None
         Where the iterations start. "nndsvd" uses the non-negative parts of singular vectors, with
-        many entries of 0. "nndsvda" replaces these by √(mean of X / k), "nndsvdar" by smaller
-        random numbers. "random" uses random numbers, and "custom" the matrices `W` and `H` that are
-        passed to `fit`. None means "nndsvda", or "random" if there are more components than rows or
-        columns.
+        many entries of 0. "nndsvda" replaces these by √(mean of X / k), and by three times as much
+        for multiplicative updates; "nndsvdar" by smaller random numbers. "random" uses random
+        numbers, and "custom" the matrices `W` and `H` that are passed to `fit`. None means
+        "nndsvda", or "random" if there are more components than rows or columns.
     beta_loss : {"frobenius", "kullback-leibler", "itakura-saito"} or float, default="frobenius"
         Divergence of X from WH. A number is its order (β): 2 is "frobenius", 1 is
         "kullback-leibler", which suits counts, and 0 is "itakura-saito". Smaller orders give small
@@ -193,7 +193,7 @@ class NonnegativeModel(Projection):
                 RuntimeWarning,
             )
         init = self.init or ("nndsvda" if k <= min(n, d) else "random")
-        return nonnegative_start(source, k, init, self.random_state)
+        return nonnegative_start(source, k, init, self._multiplies, self.random_state)
 
     def _require_nonnegative(self, source: Source) -> float:
         """The smallest entry of the rows; an error if it is negative."""
@@ -247,6 +247,6 @@ class NonnegativeModel(Projection):
         if self._order == 2:
             return self._best(block.X, H)
         penalty, _ = self._penalties(1, self.n_features_in_)
-        return multiplied_rows(
+        return divergence_rows(
             block.X, H, penalty, self._order, self._most_sweeps, 0.1 * (self.tol or 0.0)
         )

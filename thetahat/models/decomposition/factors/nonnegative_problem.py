@@ -34,6 +34,8 @@ PIECE = 1e6
 MOST_PIECES = 16
 FEWEST_ROWS = 64
 """Rows of a piece whose sums over rows are added to those of other pieces."""
+USUAL_PASSES = 10
+"""Over the weights of a row, which decide the number of pieces."""
 DENSE_ENTRIES = 1 << 20
 """Entries of WH that are held at once for sparse rows."""
 
@@ -54,7 +56,10 @@ class Penalty(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Numerator and denominator of the multiplicative update, and the divergence."""
+    """Numerator and denominator of the multiplicative update, and the divergence.
+
+    The denominator has one row if it is the same for all rows of the factor.
+    """
 
     numerator: Array
     denominator: Array
@@ -75,6 +80,17 @@ class Side:
     def entries(self) -> int:
         """Number of entries that are stored."""
         return int(self.X.size) if isinstance(self.X, np.ndarray) else int(self.X.nnz)
+
+    @cached_property
+    def power_totals(self) -> dict[float, float]:
+        return {}
+
+    def power_total(self, beta: float) -> float:
+        """Σ x^β, for sparse rows of the entries that are stored."""
+        if beta not in self.power_totals:
+            entries = np.asarray(self.X if not self.is_sparse else self.X.data)
+            self.power_totals[beta] = float((entries**beta).sum(dtype=np.float64))
+        return self.power_totals[beta]
 
     @cached_property
     def pieces(self) -> dict[int, list[tuple[slice, Matrix]]]:
@@ -147,18 +163,26 @@ class Side:
 
         return _total(sums[: self.each(work, factor.shape[1], FEWEST_ROWS)])
 
-    def column_ratios(self, factor: Array, other: Array) -> Array:
-        """(X/(factor·otherᵀ))ᵀ·factor for dense rows, each quotient with the `FLOOR`."""
-        sums = [np.empty((0, 0))] * MOST_PIECES
-        right = np.ascontiguousarray(other.T)
+    def column_parts(self, factor: Array, other: Array, beta: float, valued: bool = True) -> Parts:
+        """The multiplicative update of `other`, while `factor` is fixed, from dense rows."""
+        numerators, denominators = ([np.empty((0, 0))] * MOST_PIECES for _ in range(2))
+        right, values = np.ascontiguousarray(other.T), np.zeros(MOST_PIECES)
 
         def work(number: int, rows: slice, X: Array) -> None:
-            ratios = np.empty_like(X)
-            _native.divergence_ratios(X, factor[rows], right, FLOOR, False, ratios)
-            sums[number] = np.empty_like(other)
-            _native.column_products(ratios, factor[rows], sums[number])
+            ratios, powers = _shaped(X, beta)
+            values[number] = _native.divergence_ratios(
+                X, factor[rows], right, beta, FLOOR, valued, ratios, powers
+            )
+            for sums, each in ((numerators, ratios), (denominators, powers)):
+                if each.size:
+                    sums[number] = np.empty_like(other)
+                    _native.column_products(each, factor[rows], sums[number])
 
-        return _total(sums[: self.each(work, other.shape[1], FEWEST_ROWS)])
+        count = self.each(work, other.shape[1], FEWEST_ROWS)
+        sums = factor.sum(axis=0, dtype=np.float64)
+        below = sums.astype(factor.dtype)[None] if beta == 1 else _total(denominators[:count])
+        value = self._divergence(float(values.sum()), other, sums, beta) if valued else 0.0
+        return Parts(_total(numerators[:count]), below, value)
 
     def sweep(
         self, gram: Array, cross: Array, order: Array, sweeps: int, tolerance: float, factor: Array
@@ -174,12 +198,28 @@ class Side:
         self.each(work, factor.shape[1])
         return float(violations.sum())
 
+    def divergence_weights(
+        self, other: Array, beta: float, power: float, penalty: Penalty, most: int, tolerance: float
+    ) -> Array:
+        """The best factor for `other`, row by row. Cost: O(n d k) per pass, at most `most`."""
+        found = np.empty((self.X.shape[0], other.shape[1]), dtype=other.dtype)
+
+        def work(number: int, rows: slice, X: Matrix) -> None:
+            settings = (other, beta, power, *penalty, FLOOR, most, tolerance, found[rows])
+            if isinstance(X, np.ndarray):
+                _native.divergence_weights(np.ascontiguousarray(X), *settings)
+            else:
+                _native.sparse_divergence_weights(X.data, X.indices, X.indptr, *settings)
+
+        self.each(work, other.shape[1] * USUAL_PASSES)
+        return found
+
     def parts(self, factor: Array, other: Array, beta: float, valued: bool = True) -> Parts:
         """The multiplicative update of `factor`, while `other` is fixed. Cost: O(n d k)."""
         numerator = np.empty_like(factor)
         sums = other.sum(axis=0, dtype=np.float64)
         if beta == 1:
-            denominator = np.broadcast_to(sums.astype(factor.dtype), factor.shape)
+            denominator = sums.astype(factor.dtype)[None]
         else:
             denominator = np.empty_like(factor)
         values = np.zeros(MOST_PIECES)
@@ -191,10 +231,17 @@ class Side:
 
         self.each(work, factor.shape[1])
         value = float(values.sum())
-        if beta == 1 and valued:
-            value += float(factor.sum(axis=0, dtype=np.float64) @ sums)
-            value -= float(self.X.sum(dtype=np.float64))
+        if valued and (beta == 1 or not self.is_sparse):
+            value = self._divergence(value, factor, sums, beta)
         return Parts(numerator, denominator, value)
+
+    def _divergence(self, value: float, factor: Array, sums: Array, beta: float) -> float:
+        """The divergence from its part that depends on the entries of WH; ``sums``: Σ other."""
+        if beta == 1:
+            return (
+                value + float(factor.sum(axis=0, dtype=np.float64) @ sums) - self.power_total(1.0)
+            )
+        return value if beta == 0 else (value + self.power_total(beta)) / (beta * (beta - 1.0))
 
 
 def _row_products(X: Matrix, other: Array, found: Array) -> None:
@@ -216,30 +263,18 @@ def _total(sums: list[Array]) -> Array:
 def _dense_piece(
     X: Array, W: Array, Ht: Array, beta: float, valued: bool, numerator: Array, into: Array | None
 ) -> float:
-    if beta == 1:
-        X = np.ascontiguousarray(X)
-        ratios, right = np.empty_like(X), np.ascontiguousarray(Ht.T)
-        value = _native.divergence_ratios(X, W, right, FLOOR, valued, ratios)
-        _native.row_products(ratios, Ht, numerator)
-        return value
-    product = W @ Ht.T
-    np.maximum(product, FLOOR, out=product)
-    assert into is not None
-    if beta == 0:
-        inverse = np.divide(1.0, product, out=product)
-        np.matmul(inverse, Ht, out=into)
-        ratio = X * inverse
-        np.matmul(ratio * inverse, Ht, out=numerator)
-        return float((ratio - np.log(ratio) - 1.0).sum(dtype=np.float64)) if valued else 0.0
-    power = product ** (beta - 2.0)
-    np.matmul(X * power, Ht, out=numerator)
-    power *= product
-    np.matmul(power, Ht, out=into)
-    if not valued:
-        return 0.0
-    return _general_value(
-        float((X**beta).sum(dtype=np.float64)), _inner(X, power), _inner(power, product), beta
-    )
+    X, right = np.ascontiguousarray(X), np.ascontiguousarray(Ht.T)
+    ratios, powers = _shaped(X, beta)
+    value = _native.divergence_ratios(X, W, right, beta, FLOOR, valued, ratios, powers)
+    _native.row_products(ratios, Ht, numerator)
+    if into is not None:
+        _native.row_products(powers, Ht, into)
+    return value
+
+
+def _shaped(X: Array, beta: float) -> tuple[Array, Array]:
+    """Room for x·p^(β − 2) and p^(β − 1), of which β = 1 needs the first only."""
+    return np.empty_like(X), np.empty_like(X) if beta != 1 else np.empty((0, 0), X.dtype)
 
 
 def _sparse_piece(
@@ -329,6 +364,12 @@ class NonnegativeFactors:
         if l1:
             cross -= cross.dtype.type(l1)
         return self.rows.sweep(gram, cross, order, sweeps, tolerance, W), self.back(W)
+
+    def right_parts(self, W: Array, Ht: Array, valued: bool = True) -> Parts:
+        """The multiplicative update of Hᵀ, while W is fixed. Cost: O(n d k)."""
+        if self.rows.is_sparse:
+            return self.columns.parts(Ht, W, self.beta, valued)
+        return self.rows.column_parts(W, Ht, self.beta, valued)
 
     def back(self, W: Array) -> Array:
         """XᵀW. Cost: O(nnz·k)."""

@@ -25,12 +25,14 @@ FEW_COLUMNS = 100
 """Number of columns up to which all eigenvalues of XᵀX take less time than random vectors."""
 NEGLIGIBLE = 1e-6
 """Entries below this share of the largest one are set to 0."""
+SHRINKING = 3.0
+"""Multiplicative updates shrink entries faster than they grow, so that they start larger."""
 LOST = 1e-7
 """Singular values below this share of the largest one are 0 up to rounding errors."""
 
 
 def nonnegative_start(
-    source: InMemory, k: int, init: str, random_state: RandomState
+    source: InMemory, k: int, init: str, multiplies: bool, random_state: RandomState
 ) -> tuple[Array, Array]:
     """W of shape (n, k) and Hᵀ of shape (d, k) in the precision of X. Cost: that of k SVD vectors.
 
@@ -66,7 +68,7 @@ def nonnegative_start(
         empty |= factor == 0
         factor[empty] = 0.0
         if init == "nndsvda":
-            factor[empty] = level
+            factor[empty] = SHRINKING * level if multiplies else level
         elif init == "nndsvdar":
             factor[empty] = level * np.abs(rng.standard_normal(int(empty.sum()))) / 100
     return W.astype(dtype), Ht.astype(dtype)

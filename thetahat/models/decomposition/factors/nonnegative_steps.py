@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
@@ -88,43 +89,20 @@ def multiplied(
     factor: Array, numerator: Array, denominator: Array, penalty: Penalty, beta: float
 ) -> None:
     """factor ← factor·(numerator/(denominator + penalty))^exponent, in place."""
-    if penalty.l1:
-        denominator = denominator + denominator.dtype.type(penalty.l1)
-    if penalty.l2:
-        denominator = denominator + denominator.dtype.type(penalty.l2) * factor
-    # An entry without denominator belongs to a component that is 0 in the other factor.
-    ratio = np.divide(numerator, denominator, out=np.zeros_like(factor), where=denominator > 0)
-    if exponent(beta) != 1:
-        np.power(ratio, exponent(beta), out=ratio)
-    factor *= ratio
-    # Numbers without all their digits are slow, and 0 up to rounding errors.
-    factor[factor < np.finfo(factor.dtype).tiny * 1e10] = 0.0
+    _native.multiply_factor(factor, numerator, denominator, penalty.l1, penalty.l2, exponent(beta))
 
 
-def multiplied_rows(
+def divergence_rows(
     X: Any, H: Array, penalty: Penalty, beta: float, most: int, tol: float
 ) -> Array:
-    """Multiplicative updates of the rows of W with H fixed, each row until it moves no more.
+    """The w ≥ 0 of each row with the least divergence of order β and penalty, with H fixed.
 
-    Cost: O(n d k) per update.
+    For 1 ≤ β ≤ 2 each weight in turn is moved to its optimum, for other β all are multiplied by
+    their ratios, until a row moves no more. Cost: O(nnz·k) per pass, with nnz = n·d for β ≠ 1.
     """
-    dtype, total = H.dtype, float(H.sum(dtype=np.float64))
-    sums = np.asarray(X.sum(axis=1), dtype=np.float64).reshape(-1, 1)
-    level = sums / total if total > 0 else np.zeros_like(sums)
-    W = np.repeat(level.astype(dtype), len(H), axis=1)
-    Ht = np.ascontiguousarray(H.T)
-    active = np.flatnonzero(level[:, 0] > 0)
-    for _ in range(most):
-        if not active.size:
-            break
-        rows = W[active]
-        found = Side(X[active]).parts(rows, Ht, beta, valued=False)
-        after = rows.copy()
-        multiplied(after, found.numerator, found.denominator, penalty, beta)
-        W[active] = after
-        moved = np.abs(after - rows).max(axis=1) > tol * after.max(axis=1)
-        active = active[moved]
-    return W
+    return Side(X).divergence_weights(
+        np.ascontiguousarray(H.T), beta, exponent(beta), penalty, most, tol
+    )
 
 
 @dataclass(frozen=True)
@@ -197,7 +175,10 @@ class CoordinateSteps(Method):
 
 @dataclass(frozen=True)
 class MultiplicativeSteps(Method):
-    """Multiplicative updates of W, then of H; the objective never rises, for any β."""
+    """Multiplicative updates of W, then of H; the objective never rises, for any β.
+
+    The caller limits BLAS to one thread.
+    """
 
     name: ClassVar[str] = "multiplicative updates"
     needs: ClassVar[tuple[str, ...]] = ("split",)
@@ -212,19 +193,12 @@ class MultiplicativeSteps(Method):
     def advance(self, problem: NonnegativeFactors, state: State) -> State:
         theta, before = state.theta.copy(), state.memory
         W, Ht = problem.split(theta)
-        with one_blas_thread():
-            if problem.beta == 2:
-                return self._squared(problem, state, theta)
-            multiplied(W, before["numerator"], before["denominator"], problem.left, problem.beta)
-            if problem.beta == 1 and not problem.rows.is_sparse:
-                numerator = problem.rows.column_ratios(W, Ht)
-                sums = W.sum(axis=0, dtype=np.float64).astype(W.dtype)
-                denominator = np.broadcast_to(sums, Ht.shape)
-            else:
-                found = problem.columns.parts(Ht, W, problem.beta, valued=False)
-                numerator, denominator = found.numerator, found.denominator
-            multiplied(Ht, numerator, denominator, problem.right, problem.beta)
-            after = self._state(problem, theta, _next(before))
+        if problem.beta == 2:
+            return self._squared(problem, state, theta)
+        multiplied(W, before["numerator"], before["denominator"], problem.left, problem.beta)
+        found = problem.right_parts(W, Ht, valued=False)
+        multiplied(Ht, found.numerator, found.denominator, problem.right, problem.beta)
+        after = self._state(problem, theta, _next(before))
         return _judged(after, before)
 
     def _squared(self, problem: NonnegativeFactors, state: State, theta: Array) -> State:
