@@ -138,6 +138,14 @@ def test_shared_work_may_share_its_own():
     assert sorted(done) == [(outer, inner) for outer in range(5) for inner in range(5)]
 
 
+@pytest.mark.parametrize("items", [range(3), iter(range(2))])
+def test_compiled_loops_of_parallel_work_use_its_share_of_the_threads(items):
+    with th.config(threads=6):
+        share = 2 if isinstance(items, range) else 1  # without a length there may be many
+        assert set(ordered_map(lambda item: n_threads(), items)) == {share}
+        assert n_threads() == 6
+
+
 @pytest.mark.parametrize("failure", [IndexError, KeyboardInterrupt])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_failure_is_raised_and_nothing_begun_after_it(failure, threads):

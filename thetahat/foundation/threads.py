@@ -11,7 +11,7 @@ import ctypes
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
@@ -39,10 +39,25 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+class _Share(local):
+    """The threads that a piece of work running in parallel with others may use; 0: all."""
+
+    threads = 0
+
+
+_share = _Share()
+
+
 def n_threads() -> int:
-    """Threads to use: the setting, or OMP_NUM_THREADS, or the cores this process may use."""
-    if settings().threads is not None:
-        return int(settings().threads or 1)
+    """Threads to use: the setting, or OMP_NUM_THREADS, or the cores this process may use.
+
+    Work that runs in parallel with other pieces has its share of the caller's threads.
+    """
+    given, share = settings().threads, _share.threads
+    if given is not None:
+        return min(int(given or 1), share or sys.maxsize)
+    if share:
+        return share
     declared = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
     if declared.isdigit() and int(declared) > 0:
         return int(declared)
@@ -269,8 +284,10 @@ class PooledWork(Generic[Item, Result]):
     its end, and the interpreter would wait for it when it exits.
     """
 
-    def __init__(self, work: Callable[[Item], Result], pool: ThreadPoolExecutor) -> None:
-        self._work, self._pool = work, pool
+    def __init__(
+        self, work: Callable[[Item], Result], pool: ThreadPoolExecutor, share: int = 1
+    ) -> None:
+        self._work, self._pool, self._share = work, pool, share
         self._lock, self._running = Lock(), set[int]()
 
     def submit(self, item: Item) -> Future[Result]:
@@ -280,9 +297,11 @@ class PooledWork(Generic[Item, Result]):
         thread = get_ident()
         with self._lock:
             self._running.add(thread)
+        _share.threads = self._share
         try:
             found = self._work(item)
         finally:
+            _share.threads = 0
             with self._lock:
                 self._running.discard(thread)
         _raise_what_is_pending()
@@ -312,6 +331,7 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterat
     At most twice as many results as threads exist at once, so memory stays bounded for any number
     of items. ``work`` must not call `ordered_map`.
     """
+    count = len(items) if isinstance(items, Sized) else n_threads()
     remaining = iter(items)
     # A single item runs on this thread, without a pool.
     head = list(islice(remaining, 2))
@@ -325,7 +345,7 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterat
             yield from map(work, items)
             return
         waiting: deque[Future[Result]] = deque()
-        pooled = PooledWork(work, pool)
+        pooled = PooledWork(work, pool, max(1, size // max(count, 1)))
         try:
             for item in items:
                 waiting.append(pooled.submit(item))
