@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.distributed.pieces import is_dask
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array, Matrix
@@ -155,3 +156,14 @@ def _container_remedy(values: Any, role: str) -> str:
     if isinstance(values, Mapping):
         return f"Use pandas.DataFrame({role}), for example."
     return f"Use list({role})."
+
+
+def sparse_pullback(X: Any, slope: Array) -> Array | None:
+    """Xᵀs of compressed sparse rows, without the transpose that SciPy builds; None for others."""
+    if getattr(X, "format", None) != "csr" or slope.ndim != 1 or type(slope) is not np.ndarray:
+        return None
+    found = np.empty(X.shape[1])
+    _native.sparse_pullback(
+        X.data, X.indices, X.indptr, np.ascontiguousarray(slope, dtype=np.float64), found
+    )
+    return found

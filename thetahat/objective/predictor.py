@@ -25,7 +25,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat import _native
-from thetahat.data.arrays import namespace
+from thetahat.data.arrays import namespace, sparse_pullback
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import WORTH_SHARING, n_threads
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
@@ -191,7 +191,7 @@ class LinearPredictor(Restrictable):
 
     def pullback(self, X: Array, slope: Array, theta: Array | None = None) -> Array:
         """Σ_i ∂z_i/∂θ · slope_i = (Xᵀs, Σs), flat as θ is; the same at every θ."""
-        if (pulled := _sparse_pullback(X, slope)) is not None:
+        if (pulled := sparse_pullback(X, slope)) is not None:
             return self.pack(pulled, slope.sum())
         X = in_double(X)
         # With few columns of slopes, BLAS is faster when X is the right factor.
@@ -253,17 +253,6 @@ def _dense_gram(X: Matrix, weight: Array, width: int) -> Array | None:
         whole = np.empty((width, width))
         whole[:d, :d], whole[:d, d], whole[d, :d], whole[d, d] = square, sums, sums, weight.sum()
     return -whole if negative else whole
-
-
-def _sparse_pullback(X: SparseMatrix, slope: Array) -> Array | None:
-    """Xᵀs of compressed sparse rows, without the transpose that SciPy builds; None for others."""
-    if getattr(X, "format", None) != "csr" or slope.ndim != 1 or type(slope) is not np.ndarray:
-        return None
-    found = np.empty(X.shape[1])
-    _native.sparse_pullback(
-        X.data, X.indices, X.indptr, np.ascontiguousarray(slope, dtype=np.float64), found
-    )
-    return found
 
 
 def _weighted_gram(xp: Any, X: SparseMatrix, weight: Array) -> Array:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from thetahat.data.arrays import sparse_pullback
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.frame import as_columns
 from thetahat.foundation.products import product
@@ -47,4 +48,6 @@ def _summarise_means(block: Block) -> Means:
     total = float(weight.sum())
     share = weight / total if total > 0 else weight
     y = np.empty((block.n_rows, 0)) if block.y is None else as_columns(block.y)
-    return Means(total, np.concatenate([product(block.X.T, share), product(y.T, share)]))
+    of_x = sparse_pullback(block.X, share)
+    of_x = product(block.X.T, share) if of_x is None else of_x
+    return Means(total, np.concatenate([of_x, product(y.T, share)]))
