@@ -34,14 +34,14 @@ class Frame:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             low, high = columns.min(axis=0), columns.max(axis=0)
-            middle = np.asarray(columns, dtype=np.float64).mean(axis=0)
+            middle = columns.sum(axis=0, dtype=np.float64) / len(columns)
             middle = np.minimum(np.maximum(middle, low), high)
             extent = np.maximum(high - middle, middle - low)
             size = np.where(extent > 0, extent, np.abs(middle))
-        usable = np.isfinite(size) & (size > 0)
-        exponent = np.frexp(np.where(usable, size, 1.0))[1]
-        exponent = np.minimum(np.maximum(exponent, -LARGEST_EXPONENT), LARGEST_EXPONENT)
-        return cls(centre=np.where(np.isfinite(middle), middle, 0.0), unit=np.ldexp(1.0, exponent))
+        size[~np.isfinite(size) | (size == 0.0)] = 1.0
+        exponent = np.minimum(np.maximum(np.frexp(size)[1], -LARGEST_EXPONENT), LARGEST_EXPONENT)
+        middle[~np.isfinite(middle)] = 0.0
+        return cls(centre=middle, unit=np.ldexp(1.0, exponent))
 
 
 def provisional_frame(source: Source) -> Frame:

@@ -78,16 +78,17 @@ class NormalEquations:
         diagonal = np.maximum(np.diagonal(scatter)[:d], 0.0)
         # A spread within the rounding error of the mean counts as constant.
         floor = EPSILON * np.abs(about.x_mean) / unit[:d]
-        diagonal = np.where(diagonal > about.weight * floor**2, diagonal, 0.0)
-        with np.errstate(over="ignore"):
-            lifted = diagonal + np.minimum(ridge / unit[:d] / unit[:d], 1e280)
-        size = np.sqrt(np.where(lifted > 0, lifted, 1.0))
-        alive = diagonal > 0
+        constant = ~(diagonal > about.weight * floor**2)
+        diagonal[constant] = 0.0
+        if np.any(ridge):
+            with np.errstate(over="ignore"):
+                diagonal += np.minimum(ridge / unit[:d] / unit[:d], 1e280)
+        size = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
         A = scatter[:d, :d] / size
         A /= size[:, None]
-        A[~alive] = A[:, ~alive] = 0.0
-        np.fill_diagonal(A, np.where(lifted > 0, 1.0, 0.0))
-        b = np.where(alive[:, None], scatter[:d, d:], 0.0) / size[:, None]
+        b = scatter[:d, d:] / size[:, None]
+        A[constant] = A[:, constant] = b[constant] = 0.0
+        np.einsum("ii->i", A)[:] = diagonal > 0.0
         return cls(A=A, b=b, scale=size * unit[:d], y_unit=unit[d:], about=about)
 
     def fit(
@@ -99,9 +100,7 @@ class NormalEquations:
         """
         coef = gamma / self.scale[:, None] * self.y_unit
         d = self.about.n_features
-        explained = 2.0 * (gamma * self.b).sum(axis=0) - np.einsum(
-            "ij,ij->j", gamma, self.A @ gamma
-        )
+        explained = (gamma * (2.0 * self.b - self.A @ gamma)).sum(axis=0)
         total = np.diagonal(self.about.scatter)[d:]
         with np.errstate(over="ignore"):  # squares of y near 1e160 overflow, but β does not
             residual = np.maximum(total - explained, 0.0) * self.y_unit * self.y_unit
