@@ -82,10 +82,11 @@ class DualCoordinateDescent(Method):
         multipliers, inside = state.memory["multipliers"].copy(), state.memory["inside"].copy()
         offset = state.memory["offset"]
         box = dual.box
+        enough = ENOUGH * max(state.gap, math.sqrt(box.curvature * state.gap))
         violation = _native.dual_epochs(
             *dual.rows, dual.y, dual.share, box.lower, box.upper, box.kink, box.curvature,
             dual.strength, dual.constant, offset, multipliers, inside,
-            self.seed + step, sweeps_in_step(self.sweeps, step), ENOUGH * state.gap,
+            self.seed + step, sweeps_in_step(self.sweeps, step), enough,
         )  # fmt: skip
         if dual.free_intercept:
             offset += dual.constant * float(inside[-1])
@@ -94,7 +95,8 @@ class DualCoordinateDescent(Method):
 
 
 ENOUGH = 0.1
-"""A step ends early if no row violates its condition by more than this share of the gap."""
+"""A step ends early if no row violates its condition by more than this share of the gap, or of its
+root for squared losses, whose gap falls with the square of the violations."""
 
 
 def sweeps_in_step(first: int, step: int) -> int:
