@@ -56,13 +56,11 @@ class Penalty(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Numerator and denominator of the multiplicative update, and the divergence.
-
-    The denominator has one row if it is the same for all rows of the factor.
-    """
+    """Numerator and denominator of the multiplicative update, and the divergence."""
 
     numerator: Array
     denominator: Array
+    """One row if it is the same for all rows of the factor."""
     value: float
 
 
@@ -88,7 +86,7 @@ class Side:
     def power_total(self, beta: float) -> float:
         """Σ x^β, for sparse rows of the entries that are stored."""
         if beta not in self.power_totals:
-            entries = np.asarray(self.X if not self.is_sparse else self.X.data)
+            entries = np.asarray(self.X.data if self.is_sparse else self.X)
             self.power_totals[beta] = float((entries**beta).sum(dtype=np.float64))
         return self.power_totals[beta]
 
