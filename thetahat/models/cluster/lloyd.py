@@ -94,7 +94,9 @@ def _sums_about(block: Block, origin: Array) -> ClusterSums:
         square,
         np.full(n, -np.inf),
     )
-    return cluster_sums(block, origin, label, square)
+    found = cluster_sums(block, origin, label, square)
+    found.largest = float(square.max(initial=0.0))
+    return found
 
 
 class Partition:
@@ -133,7 +135,7 @@ class Partition:
             squares = np.einsum("ij,ij->i", moved, moved)
             self.shift = float(squares.sum())
             move = np.sqrt(squares) * (1.0 + 1e-12)
-        found = Centres(centres, self.rows.frame, move)
+        found = Centres(centres, self.rows.frame, move, self.rows.source.n_rows)
         self.centres = found.values
         return self._state.reduce(_assign_block, found, self.known)
 
@@ -143,10 +145,9 @@ class Partition:
         The centre of an empty cluster moves to the row farthest from its own centre, which leaves
         the cluster that it belonged to; several go to the farthest rows in order. The loss falls.
         """
-        empty = np.flatnonzero(sums.count == 0)
         found = sums.means(centres)
-        if empty.size and self.known is None:
-            self._fill(found, centres, sums, empty)
+        if self.known is None and not sums.count.all():
+            self._fill(found, centres, sums, np.flatnonzero(sums.count == 0))
         return found.astype(self.rows.source.dtype).astype(np.float64)
 
     def _fill(self, found: Array, centres: Array, sums: ClusterSums, empty: Array) -> None:

@@ -47,15 +47,17 @@ class Frame:
 
 
 class Centres:
-    """Centres, how far each moved, and what a search needs of them."""
+    """Centres, how far each moved, and what a search of so many rows needs of them."""
 
-    def __init__(self, centres: Array, frame: Frame, move: Array | None = None) -> None:
+    def __init__(
+        self, centres: Array, frame: Frame, move: Array | None = None, n_rows: int | None = None
+    ) -> None:
         self.values = np.ascontiguousarray(centres, dtype=np.float64)
         self.frame = frame
         k, d = self.values.shape
         self.move = np.zeros(k) if move is None else move
         self.half_gap = np.zeros(k)
-        self.few = k * d <= DIRECT_WIDTH
+        self.few = k * d <= DIRECT_WIDTH or (n_rows is not None and n_rows * k * d <= DIRECT_COST)
         self.slack = float((2 * d + 16) * np.finfo(np.float32).eps)
         self._scaled: tuple[Array, Array] | None = None
         if move is not None and 1 < k <= MOST_GAPS and not self.few:

@@ -52,10 +52,8 @@ class ClusterSums:
 
     def means(self, centres: Array) -> Array:
         """The means of the clusters; an empty cluster keeps its centre."""
-        used = self.weight > 0
-        found = np.array(centres, dtype=np.float64)
-        found[used] += self.sums[used] / self.weight[used, None]
-        return found
+        used = np.where(self.weight > 0, self.weight, np.inf)
+        return np.asarray(centres + self.sums / used[:, None], dtype=np.float64)
 
 
 def cluster_sums(
@@ -80,5 +78,4 @@ def cluster_sums(
         sums = np.bincount(cell, weight[of_entry] * block.X.data, minlength=k * d).reshape(k, d)
         sums -= total[:, None] * centres
         loss = float(weight @ square)
-    largest = float(square.max(initial=0.0))
-    return ClusterSums(sums, total, count, loss, changed, largest)
+    return ClusterSums(sums, total, count, loss, changed)
