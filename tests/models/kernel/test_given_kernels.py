@@ -88,7 +88,7 @@ def test_the_eigenvectors_of_several_penalties_are_counted():
     model = th.KernelRidge(alpha=[1.0, 2.0], kernel="rbf")
     Y = np.column_stack([X[:, 0], X[:, 1]])
     with (
-        th.config(memory=3 * 8 * 400 * 400),
-        pytest.raises(MemoryBudgetError, match="3 more of this size needs"),
+        th.config(memory=2 * 8 * 400 * 400),
+        pytest.raises(MemoryBudgetError, match="2 more of this size needs"),
     ):
         model.fit(X, Y)

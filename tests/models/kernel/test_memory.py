@@ -8,6 +8,7 @@ import pytest
 import thetahat as th
 from thetahat.errors import MemoryBudgetError
 
+SMOOTH = th.kernels.RBF() + th.kernels.White()
 CASES = {
     "squared": (th.KernelModel(), "numbers", 1800),
     "ridge": (th.KernelRidge(kernel="rbf"), "numbers", 1800),
@@ -26,6 +27,13 @@ CASES = {
     "components": (th.KernelPCA(kernel="rbf"), None, 700),
     "graph": (th.LaplacianSVM(), "few classes", 700),
     "transductive": (th.TransductiveSVM("logistic", n_stages=1), "few classes", 700),
+    "nearly singular": (th.KernelRidge(kernel="rbf", alpha=1e-10), "numbers", 1300),
+    "several penalties": (th.KernelRidge(kernel="rbf", alpha=[0.1, 1.0]), "two numbers", 700),
+    "few components": (th.KernelPCA(5, kernel="rbf"), None, 1800),
+    "way back": (th.KernelPCA(5, kernel="rbf", fit_inverse_transform=True), None, 1800),
+    "process": (th.GaussianProcessRegressor(SMOOTH, optimizer=None), "numbers", 1800),
+    "its likelihood": (th.GaussianProcessRegressor(SMOOTH), "numbers", 900),
+    "process of classes": (th.GaussianProcessClassifier(optimizer=None), "classes", 900),
     "landmarks": (th.Nystroem(n_components=600, random_state=0), None, 700),
 }
 
@@ -38,6 +46,8 @@ def targets(kind, X):
     y = np.sin(X[:, 0])
     if kind is None or kind == "numbers":
         return None if kind is None else y
+    if kind == "two numbers":
+        return np.column_stack([y, X[:, 1]])
     labels = (y > 0).astype(int)
     return labels if kind == "classes" else np.where(np.arange(len(X)) < 60, labels, -1)
 

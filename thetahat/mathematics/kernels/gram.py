@@ -40,11 +40,14 @@ def rows_as_matrix(X: Any, who: str) -> Matrix:
     return as_features(X, who=who)[0]
 
 
-def require_kernel_matrix(n: int, m: int, dtype: Any, copies: int = 1) -> None:
-    """Raise an error if a kernel matrix of n × m entries, and copies of it, would not fit."""
+def require_kernel_matrix(n: int, m: int, dtype: Any, copies: int = 1, beside: int = 0) -> None:
+    """Raise an error if a kernel matrix of n × m entries, and copies of it, would not fit.
+
+    `beside` is the number of bytes that are needed beside them.
+    """
     count = "" if copies == 1 else f" and {copies - 1} more of this size"
     require_memory(
-        copies * n * m * np.dtype(dtype).itemsize,
+        copies * n * m * np.dtype(dtype).itemsize + beside,
         f"A kernel matrix of {n} × {m} entries{count}",
         TOO_LARGE,
     )

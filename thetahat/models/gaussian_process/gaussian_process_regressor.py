@@ -23,6 +23,7 @@ from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.kernels.noise import White
 from thetahat.mathematics.kernels.stationary import RBF
+from thetahat.mathematics.linalg.tiled_cholesky import memory_of_factors
 from thetahat.models.gaussian_process.hyperparameters import (
     GaussianProcess,
     covariance_of,
@@ -144,7 +145,7 @@ class GaussianProcessRegressor(ScoredRegressor, GaussianProcess):
         n = source.n_rows
         require_squares_of_rows(source, who=type(self).__name__)
         require_squares_of_target(source, who=type(self).__name__)
-        require_kernel_matrix(n, n, np.float64)
+        require_kernel_matrix(n, n, np.float64, beside=memory_of_factors(n))
         noise = self._noise(n)
         targets = source.y.astype(np.float64).reshape(n, -1)
         if self.n_targets not in (None, targets.shape[1]):

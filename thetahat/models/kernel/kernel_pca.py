@@ -19,6 +19,7 @@ from thetahat.foundation.threads import interruptible, one_blas_thread, scipy_li
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
+from thetahat.mathematics.linalg.tiled_cholesky import memory_of_factors
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 from thetahat.objective.kernel.expansion import KernelExpansion
@@ -29,6 +30,8 @@ from thetahat.objective.predictor import in_double
 FEW = 20
 MANY = 250
 """Lanczos iterations are faster for so many rows per component, and for so many rows in all."""
+ROWS = 256
+"""Rows that are centred at once."""
 
 
 @with_parameters
@@ -42,7 +45,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
     those of its features.
 
     Cost: O(n²d) for the matrix of n² numbers, whose size is checked first, and O(n²) per iteration
-    for few components or O(n³) for many.
+    for few components or O(n³) and two matrices more for many.
 
     Parameters
     ----------
@@ -154,15 +157,22 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
                 "which are not given. Use fit_inverse_transform=False, or a kernel of rows."
             )
         self.gamma_ = 1.0 / source.n_features if self.gamma is None else self.gamma
-        require_kernel_matrix(n, n, np.float64, copies=4)
+        k = min(n, self.n_components or n)
+        krylov = 8 * n * max(3 * k + 1, 20 + k)  # the vectors of ARPACK and those that are kept
+        few = self._is_iterative(n, k)
+        require_kernel_matrix(n, n, np.float64, 1 if few else 3, krylov if few else 0)
         rows = in_double(source.X)
         K = gram_of(self.kernel_, rows, np.arange(n))
         means = K.mean(axis=1)
-        centred = K - (means[:, None] + means[None, :]) + means.mean()
-        values, vectors = self._eigen(centred, min(n, self.n_components or n))
-        rounding = 10 * n * EPSILON * max(float(np.abs(K).max()), 0.0)
+        rounding = 10 * n * EPSILON * max(float(K.max()), -float(K.min()))
+        for start in range(0, n, ROWS):  # centred in place
+            some = slice(start, start + ROWS)
+            K[some] -= means[some, None] + means
+            K[some] += means.mean()
+        values, vectors = self._eigen(K, k)
+        del K
         if float(values.min()) < -rounding:
-            raise not_a_kernel(self.kernel_, K)
+            raise not_a_kernel(self.kernel_, gram_of(self.kernel_, rows, np.arange(n)))
         values = np.where(values > rounding, values, 0.0)
         if self.n_components is None or self.remove_zero_eig:
             values, vectors = values[values > 0], vectors[:, values > 0]
@@ -173,11 +183,18 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
             self._fit_inverse(rows)
         return self
 
+    def _is_iterative(self, n: int, k: int) -> bool:
+        if self.eigen_solver == "auto":
+            return n > max(FEW * k, MANY)
+        return self.eigen_solver != "dense" and k < n
+
     def _eigen(self, K: Array, k: int) -> tuple[Array, Array]:
-        """The k largest eigenvalues in descending order and their vectors, with fixed signs."""
-        n, solver = len(K), self.eigen_solver
-        iterative = n > max(FEW * k, MANY) if solver == "auto" else solver != "dense" and k < n
-        if iterative:
+        """The k largest eigenvalues in descending order and their vectors, with fixed signs.
+
+        K is overwritten.
+        """
+        n = len(K)
+        if self._is_iterative(n, k):
             with one_blas_thread():
                 values, vectors = _lanczos(K, k, self.tol, self.max_iter)
         else:
@@ -189,13 +206,17 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
     def _fit_inverse(self, rows: Any) -> None:
         """Kernel ridge regression from the components to the rows."""
         self.X_transformed_fit_ = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+        n = len(self.X_transformed_fit_)
+        require_kernel_matrix(n, n, np.float64, beside=memory_of_factors(n))
         K = self.kernel_.gram(self.X_transformed_fit_)
         dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-        found = ridge_coefficients(K.copy(), dense, self.alpha)
+        found = ridge_coefficients(K, dense, self.alpha)
         if found is None:
+            require_kernel_matrix(n, n, np.float64, copies=2)
+            K = self.kernel_.gram(self.X_transformed_fit_)
+            np.einsum("ii->i", K)[:] += self.alpha
             with one_blas_thread():
-                lifted = K + self.alpha * np.eye(len(K))
-                self.dual_coef_ = scipy_linalg().lstsq(lifted, dense)[0]
+                self.dual_coef_ = scipy_linalg().lstsq(K, dense, overwrite_a=True)[0]
         else:
             self.dual_coef_ = found.coefficients
 
@@ -242,11 +263,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
 
 def _largest(K: Array, k: int) -> tuple[Array, Array]:
     """The k largest eigenvalues and their vectors, in rising order. Cost: O(n³)."""
-    n = len(K)
+    n, eigh = len(K), partial(scipy_linalg().eigh, check_finite=False)
     with one_blas_thread():
-        values, vectors = scipy_linalg().eigh(K, subset_by_index=[n - k, n - 1], check_finite=False)
+        # The transpose has the memory order of LAPACK. One triangle of it is overwritten, and the
+        # diagonal.
+        diagonal = np.einsum("ii->i", K).copy()
+        values, vectors = eigh(K.T, subset_by_index=[n - k, n - 1], overwrite_a=True)
         if vectors.shape[1] < k:  # some clusters of equal eigenvalues defeat this driver
-            values, vectors = scipy_linalg().eigh(K, driver="evd", check_finite=False)
+            np.einsum("ii->i", K)[:] = diagonal
+            values, vectors = eigh(K.T, lower=False, driver="evd", overwrite_a=True)
             values, vectors = values[n - k :], vectors[:, n - k :]
     return values, vectors
 

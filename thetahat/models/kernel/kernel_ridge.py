@@ -20,6 +20,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.given import Precomputed
 from thetahat.mathematics.kernels.gram import require_kernel_matrix, require_sparse_symmetric
+from thetahat.mathematics.linalg.tiled_cholesky import memory_of_factors
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.kernel import ridge_on_device
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows
@@ -176,14 +177,15 @@ class KernelRidge(KernelRegressor):
         penalties = self._penalties(targets.shape[1])
         if self._fit_sparse(source, used, targets, weight, penalties):
             return self
-        require_kernel_matrix(source.n_rows, source.n_rows, np.float64)
+        n = len(used)
+        require_kernel_matrix(n, n, np.float64, beside=memory_of_factors(n))
         is_one = len(set(penalties)) == 1
         if is_one:
             found = ridge_coefficients(self._matrix(source, used), targets, penalties[0], weight)
             if found is not None:
                 self._keep(source, used, found.coefficients, found.solver, found.reason)
                 return self
-        require_kernel_matrix(source.n_rows, source.n_rows, np.float64, copies=4)
+        require_kernel_matrix(n, n, np.float64, copies=3)
         path = KernelRidgePath.of(self._matrix(source, used), targets, weight)
         columns = [path.coefficients(tau)[:, [k]] for k, tau in enumerate(penalties)]
         reason = "one eigendecomposition serves all penalties"

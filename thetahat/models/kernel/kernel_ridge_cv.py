@@ -100,7 +100,7 @@ class KernelRidgeCV(KernelRegressor):
         """
         source = in_memory(self._open(X, y, sample_weight), type(self).__name__)
         require_squares_of_target(source, who=type(self).__name__)
-        require_kernel_matrix(source.n_rows, source.n_rows, np.float64, copies=4)
+        require_kernel_matrix(source.n_rows, source.n_rows, np.float64, copies=3)
         used, targets, weight = training_rows(source)
         if len(used) < 2:
             raise DataError(

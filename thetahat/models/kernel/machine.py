@@ -22,6 +22,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import TOO_LARGE, require_kernel_matrix
 from thetahat.mathematics.kernels.names import suited
+from thetahat.mathematics.linalg.tiled_cholesky import memory_of_factors
 from thetahat.mathematics.losses.box_dual import has_support_vectors
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
@@ -231,7 +232,8 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         """The squared loss in closed form: one Cholesky factor of K + n·αI."""
         assert source.y is not None
         X = in_double(source.X)
-        require_kernel_matrix(len(used), len(used), np.float64)
+        n = len(used)
+        require_kernel_matrix(n, n, np.float64, beside=memory_of_factors(n))
         weight = None if source.weight is None else source.weight[used]
         total = float(len(used)) if weight is None else float(weight.sum())
         targets = source.y[used].astype(np.float64)[:, None]

@@ -28,6 +28,7 @@ from thetahat.foundation.errors import DataError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import interruptible, one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
+from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.kernels.mercer import check_matrix
 from thetahat.mathematics.linalg.tiled_cholesky import (
     cholesky_in_place,
@@ -69,8 +70,8 @@ def ridge_coefficients(
     """The solution for targets of shape (n, k); None if K + τI is not positive definite.
 
     K is overwritten. All weights must be positive. Cost: O(n³/3) time. A matrix of many rows that
-    is far from singular is factored in single precision, which takes memory for half a matrix more.
-    One that is close to singular is decomposed into eigenvectors, for two matrices more.
+    is far from singular is factored in single precision. One that is close to singular is
+    decomposed into eigenvectors, which takes two matrices more.
     """
     root = None if weight is None else np.sqrt(weight)
     if root is not None:
@@ -94,8 +95,10 @@ def ridge_coefficients(
             return None
         suspect = is_small and pivot < SMALL_PIVOT * size
         if suspect and _reciprocal_condition(K) < NEARLY_SINGULAR:
+            require_kernel_matrix(len(K), len(K), K.dtype, copies=3)
             L = np.tril(K)
             np.dot(L, L.T, out=K)
+            del L  # before eigenvectors take its memory
             diagonal -= tau
             solved, b = _by_eigenvectors(K, y, tau, ones if intercept else None)
             return RidgeSolution(solved if root is None else solved * root[:, None], b, "eigen")
@@ -115,6 +118,7 @@ def least_norm_coefficients(
 
     None if K has larger negative eigenvalues. K is overwritten. Cost: O(n³), for two matrices more.
     """
+    require_kernel_matrix(len(K), len(K), K.dtype, copies=3)
     root = np.sqrt(row_weights(weight, len(y)))
     if not check_matrix(K).is_psd:
         return None
@@ -161,12 +165,16 @@ def _by_eigenvectors(K: Array, y: Array, tau: float, ones: Array | None) -> tupl
 
 
 def _spectrum(K: Array) -> tuple[Array, Array]:
-    """Eigenvalues in rising order and eigenvectors of K, which is overwritten."""
+    """Eigenvalues in rising order and eigenvectors of K, which is overwritten.
+
+    The memory order of LAPACK is that of the transpose, which needs no copy: two matrices more are
+    enough.
+    """
 
     def decompose() -> tuple[Array, Array]:
         with one_blas_thread():
             values, vectors = scipy_linalg().eigh(
-                K, overwrite_a=True, check_finite=False, driver="evd"
+                K.T, overwrite_a=True, check_finite=False, driver="evd"
             )
         return values, vectors
 
