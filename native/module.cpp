@@ -34,6 +34,9 @@
     X(divergence_weights) \
     X(nonnegative_rows) \
     X(topic_shares) \
+    /* generative */ \
+    X(column_likelihoods) \
+    X(diagonal_gaussians) \
     /* graphical */ \
     X(precision_direction) \
     /* graphs */ \
@@ -47,7 +50,6 @@
     /* linalg */ \
     X(class_moments) \
     X(class_rows) \
-    X(diagonal_gaussians) \
     X(leave_one_out) \
     X(block_products) \
     X(pack_rows) \

@@ -973,6 +973,35 @@ class DensitySums:
         threads: int,
     ) -> None: ...
 
+class ColumnLikelihoods:
+    def __init__(self, columns: int, classes: int) -> None: ...
+    def add_gaussians(
+        self, places: NDArray[Any], mean: FloatArray, factor: FloatArray, scale: FloatArray
+    ) -> None: ...
+    def add_levels(
+        self, places: NDArray[Any], levels: FloatArray, first: NDArray[Any], table: FloatArray
+    ) -> None: ...
+    def add_bins(
+        self,
+        places: NDArray[Any],
+        low: FloatArray,
+        width: FloatArray,
+        first: NDArray[Any],
+        table: FloatArray,
+    ) -> None: ...
+    def add_kernels(
+        self,
+        places: NDArray[Any],
+        sums: list[DensitySums],
+        kernel: int,
+        width: FloatArray,
+        level: FloatArray,
+    ) -> None: ...
+    def cost(self) -> float: ...
+    def logs(
+        self, x: FloatArray, start: FloatArray, out: FloatArray, threads: int
+    ) -> None: ...
+
 class NearestRows:
     def __init__(
         self,

@@ -65,6 +65,10 @@ struct Compensated {
 
 } // namespace
 
+bool is_density_kernel(int kernel) {
+    return kernel >= 0 && kernel < n_smoothing_kernels && kernel != 10; // 10 has negative values
+}
+
 bool KernelShape::is_unbounded() const {
     return kernel == gaussian || kernel == logistic || kernel == sigmoid || kernel == exponential;
 }
@@ -78,6 +82,13 @@ void KernelShape::values(double *r, std::size_t n, double shift) const {
     if (kernel == gaussian && power == 0.5) {
         const double rate = -0.5 * (factor / width) * (factor / width);
         return gaussian_values(r, n, rate, shift, coarse);
+    }
+    if (kernel == gaussian && power == 1.0) { // scaled before they are squared
+        for (std::size_t i = 0; i < n; ++i) {
+            const double s = factor * r[i] / width;
+            r[i] = s * s;
+        }
+        return gaussian_values(r, n, -0.5, shift, coarse);
     }
     for (std::size_t i = 0; i < n; ++i) {
         const double distance = factor * (power == 0.5   ? std::sqrt(r[i])
@@ -217,11 +228,10 @@ double DensitySums::log_sum(const Metric &metric, const KernelShape &shape, cons
 void DensitySums::logs(Matrix<const double> queries, int kernel, double power, double factor,
                        double width, double atol, double rtol, Vector<double> result,
                        int threads) const {
-    const std::size_t m = queries.shape(0), d = tree_->d;
-    require(queries.shape(1) == d, "queries must have the columns of the rows");
+    const std::size_t m = queries.shape(0);
+    require(queries.shape(1) == tree_->d, "queries must have the columns of the rows");
     require(result.shape(0) == m, "there must be one result per query");
-    require(kernel >= 0 && kernel < n_smoothing_kernels && kernel != 10,
-            "the smoothing kernel is not known, or has negative values");
+    require(is_density_kernel(kernel), "the smoothing kernel is not known, or has negative values");
     require(width > 0.0 && factor > 0.0 && power > 0.0, "the bandwidth must be positive");
     require(atol >= 0.0 && rtol >= 0.0, "tolerances must not be negative");
     const bool coarse = rtol >= worth_coarse;
@@ -230,6 +240,12 @@ void DensitySums::logs(Matrix<const double> queries, int kernel, double power, d
     const double *from = queries.data();
     double *to = result.data();
     nb::gil_scoped_release unlocked;
+    logs_of(from, m, shape, tolerance, to, threads);
+}
+
+void DensitySums::logs_of(const double *from, std::size_t m, const KernelShape &shape,
+                          const Tolerance &tolerance, double *to, int threads) const {
+    const std::size_t d = tree_->d;
     if (double(m) * double(tree_->n) < worth_sharing)
         threads = 1;
     with_metric(p_, false, d, [&](auto columns, const auto &metric) {
@@ -246,6 +262,11 @@ void DensitySums::logs(Matrix<const double> queries, int kernel, double power, d
                            }
                        });
     });
+}
+
+void DensitySums::exact_logs(const double *from, std::size_t m, int kernel, double width,
+                             double *to) const {
+    logs_of(from, m, KernelShape{kernel, 1.0, 1.0, width, false}, {0.0, rounding}, to, 1);
 }
 
 } // namespace neighbors

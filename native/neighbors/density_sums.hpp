@@ -27,6 +27,9 @@ struct Tolerance {
     double absolute, relative;
 };
 
+// Whether a smoothing kernel is known, and has no negative values.
+bool is_density_kernel(int kernel);
+
 class DensitySums {
   public:
     DensitySums(std::shared_ptr<const KdTree> tree, double p, const double *weights);
@@ -35,6 +38,11 @@ class DensitySums {
     // atol + rtol·sum.
     void logs(Matrix<const double> queries, int kernel, double power, double factor, double width,
               double atol, double rtol, Vector<double> result, int threads) const;
+    // The same to rounding on one thread, for distances that are not reduced.
+    void exact_logs(const double *from, std::size_t m, int kernel, double width, double *to) const;
+
+    std::size_t rows() const { return tree_->n; }
+    std::size_t columns() const { return tree_->d; }
 
   private:
     struct Open {
@@ -42,6 +50,8 @@ class DensitySums {
         double least, most; // of the kernel on its rows
     };
 
+    void logs_of(const double *from, std::size_t m, const KernelShape &shape,
+                 const Tolerance &tolerance, double *to, int threads) const;
     template <int D, typename Metric>
     double log_sum(const Metric &metric, const KernelShape &shape, const double *query,
                    const Tolerance &tolerance, std::vector<Open> &open) const;

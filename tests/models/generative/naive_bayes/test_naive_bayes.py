@@ -282,7 +282,7 @@ def test_columns_that_do_not_suit_their_likelihood():
 
 
 def test_kernels_with_negative_values_are_refused():
-    with pytest.raises(th.errors.ParameterError, match=r"kernel='silverman' has negative values"):
+    with pytest.raises(th.errors.ParameterError, match=r"'silverman' gives no density, because"):
         th.NaiveBayes("kernel", kernel="silverman").fit(X, Y)
 
 

@@ -8,18 +8,31 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.checked_value import CheckedValue, check_arrays
+from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
+from thetahat.mathematics.distances import Manhattan
 from thetahat.mathematics.smoothing.base import SmoothingKernel
 from thetahat.models.generative.naive_bayes.categorical_nb import drawn_codes
 from thetahat.models.generative.naive_bayes.gaussian_nb import SMALLEST_VARIANCE, log_scales
-from thetahat.models.generative.naive_bayes.kernel_estimates import KernelEstimates
-from thetahat.models.generative.naive_bayes.tables import CategoryTables
+from thetahat.models.neighbors.search.index import NeighborIndex
+from thetahat.models.neighbors.search.kernel_sums import KernelSums
+
+FEW = 64
+"""Rows up to which no threads are started."""
+NUMBERS_AT_ONCE = 1 << 28
+"""Terms of log-likelihoods that are added in one compiled call."""
+LEAF_SIZE = 256
+"""Values in a leaf of the trees of kernel estimates; fewer ones are all summed."""
+FIRST = np.zeros(1, dtype=np.int64)
+"""The place of a single column."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +41,14 @@ class ColumnLikelihoods(CheckedValue, ABC):
 
     places: Array
 
+    @property
     @abstractmethod
-    def logs(self, rows: Array) -> Array:
-        """Σ_j log p_j(x_j | c) for rows of these columns alone, (n, C) in float64."""
+    def n_classes(self) -> int:
+        """Number of classes."""
+
+    @abstractmethod
+    def add_to(self, compiled: _native.ColumnLikelihoods) -> None:
+        """Let compiled likelihoods of rows multiply by these."""
 
     @abstractmethod
     def sample(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
@@ -38,7 +56,38 @@ class ColumnLikelihoods(CheckedValue, ABC):
 
     @abstractmethod
     def column(self, number: int) -> ColumnLikelihoods:
-        """The likelihood of one of these columns."""
+        """The likelihood of one of these columns, as that of a row's only column."""
+
+
+@dataclass(frozen=True)
+class RowLikelihoods(CheckedValue):
+    """The likelihoods of all columns of a row, in groups of one kind each."""
+
+    parts: tuple[ColumnLikelihoods, ...]
+
+    @cached_property
+    def _compiled(self) -> _native.ColumnLikelihoods:
+        n_columns = sum(len(part.places) for part in self.parts)
+        compiled = _native.ColumnLikelihoods(n_columns, self.parts[0].n_classes)
+        for part in self.parts:
+            part.add_to(compiled)
+        return compiled
+
+    @cached_property
+    def _step(self) -> int:
+        """Rows in one compiled call; between two calls, an interrupt is noticed."""
+        return max(FEW, int(NUMBERS_AT_ONCE / self._compiled.cost()))
+
+    def logs(self, rows: Array, start: Array) -> Array:
+        """start_c + Σ_j log p_j(x_j | c), (n, C) in float64."""
+        total = np.empty((rows.shape[0], len(start)))
+        if rows.shape[0] <= FEW:
+            self._compiled.logs(rows, start, total, 1)
+            return total
+        for first in range(0, rows.shape[0], self._step):
+            some = slice(first, first + self._step)
+            self._compiled.logs(rows[some], start, total[some], n_threads())
+        return total
 
 
 @dataclass(frozen=True)
@@ -51,24 +100,14 @@ class GaussianColumns(ColumnLikelihoods):
     def __post_init__(self) -> None:
         shape = (None, len(self.places))
         check_arrays(self, {"mean": (np.float64, shape), "variance": (np.float64, shape)})
-        object.__setattr__(self, "_factor", 0.5 / np.maximum(self.variance, SMALLEST_VARIANCE))
-        object.__setattr__(self, "_scales", log_scales(self.variance))
-        object.__setattr__(self, "_constant", log_scales(self.variance).sum(axis=1))
 
-    def logs(self, rows: Array) -> Array:
-        factor: Array = self._factor  # type: ignore[attr-defined]
-        scales: Array = self._scales  # type: ignore[attr-defined]
-        constant: Array = self._constant  # type: ignore[attr-defined]
-        total = np.empty((rows.shape[0], self.mean.shape[0]))
-        _native.diagonal_gaussians(rows, self.mean, factor, constant, total)
-        if np.isnan(np.add.reduce(total, axis=None)):
-            gaps = np.isnan(rows)
-            some = gaps.any(axis=1)
-            for code in range(total.shape[1]):
-                gap = rows[some] - self.mean[code]
-                terms = np.where(gaps[some], 0.0, scales[code] - factor[code] * gap * gap)
-                total[some, code] = terms.sum(axis=1)
-        return total
+    @property
+    def n_classes(self) -> int:
+        return int(self.mean.shape[0])
+
+    def add_to(self, compiled: _native.ColumnLikelihoods) -> None:
+        factor = 0.5 / np.maximum(self.variance, SMALLEST_VARIANCE)
+        compiled.add_gaussians(self.places, self.mean, factor, log_scales(self.variance))
 
     def sample(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
         noise = rng.standard_normal((n_samples, self.mean.shape[1]))
@@ -76,7 +115,7 @@ class GaussianColumns(ColumnLikelihoods):
 
     def column(self, number: int) -> GaussianColumns:
         return GaussianColumns(
-            self.places[[number]], self.mean[:, [number]].copy(), self.variance[:, [number]].copy()
+            FIRST, self.mean[:, [number]].copy(), self.variance[:, [number]].copy()
         )
 
 
@@ -91,26 +130,14 @@ class CategoryColumns(ColumnLikelihoods):
     levels: tuple[Array, ...]
     tables: tuple[Array, ...]
 
-    def __post_init__(self) -> None:
-        # One more row of zeros for missing entries.
-        padded = [np.pad(table, ((0, 0), (0, 1))) for table in self.tables]
-        object.__setattr__(self, "_lookup", CategoryTables.of(padded))
-        sizes = np.array([len(levels) for levels in self.levels], dtype=np.uint64)
-        counted = all(np.array_equal(each, np.arange(len(each))) for each in self.levels)
-        object.__setattr__(self, "_sizes", sizes if counted else np.zeros_like(sizes))
+    @property
+    def n_classes(self) -> int:
+        return int(self.tables[0].shape[0])
 
-    def logs(self, rows: Array) -> Array:
-        lookup: CategoryTables = self._lookup  # type: ignore[attr-defined]
-        sizes: Array = self._sizes  # type: ignore[attr-defined]
-        with np.errstate(invalid="ignore"):
-            codes = rows.astype(np.int64)
-        # The usual case: all entries are known, and the levels are 0, 1, ...
-        if ((codes == rows) & (codes.view(np.uint64) < sizes)).all():
-            return lookup.sums(codes)
-        codes = np.empty(rows.shape, dtype=np.int64)
-        for j, levels in enumerate(self.levels):
-            codes[:, j] = codes_of(rows[:, j], levels)
-        return lookup.sums(codes)
+    def add_to(self, compiled: _native.ColumnLikelihoods) -> None:
+        levels = np.concatenate(self.levels).astype(np.float64)
+        first = _starts([len(each) for each in self.levels])
+        compiled.add_levels(self.places, levels, first, _below_each_other(self.tables))
 
     def sample(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
         drawn = np.empty((n_samples, len(self.levels)))
@@ -120,18 +147,7 @@ class CategoryColumns(ColumnLikelihoods):
         return drawn
 
     def column(self, number: int) -> CategoryColumns:
-        return CategoryColumns(
-            self.places[[number]], (self.levels[number],), (self.tables[number],)
-        )
-
-
-def codes_of(values: Array, levels: Array) -> Array:
-    """Places among K levels in ascending order; K for other values, K + 1 for missing ones."""
-    if not len(levels):
-        return np.isnan(values).astype(np.int64)
-    place = np.minimum(np.searchsorted(levels, values), len(levels) - 1)
-    codes = np.where(levels[place] == values, place, len(levels))
-    return np.where(np.isnan(values), len(levels) + 1, codes)
+        return CategoryColumns(FIRST, (self.levels[number],), (self.tables[number],))
 
 
 @dataclass(frozen=True)
@@ -146,18 +162,13 @@ class HistogramColumns(ColumnLikelihoods):
     count: Array
     tables: tuple[Array, ...]
 
-    def __post_init__(self) -> None:
-        padded = [np.pad(table, ((0, 0), (0, 1))) for table in self.tables]
-        object.__setattr__(self, "_lookup", CategoryTables.of(padded))
+    @property
+    def n_classes(self) -> int:
+        return int(self.tables[0].shape[0])
 
-    def logs(self, rows: Array) -> Array:
-        lookup: CategoryTables = self._lookup  # type: ignore[attr-defined]
-        with np.errstate(over="ignore"):
-            place = (rows - self.low) / self.width
-        if ((place >= 0) & (place < self.count)).all():  # the usual case
-            return lookup.sums(place.astype(np.int64))
-        codes, beyond = bin_codes(rows, self.low, self.width, self.count)
-        return lookup.sums(codes) - beyond.sum(axis=1, keepdims=True)
+    def add_to(self, compiled: _native.ColumnLikelihoods) -> None:
+        table = _below_each_other(self.tables)
+        compiled.add_bins(self.places, self.low, self.width, _starts(self.count), table)
 
     def sample(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
         drawn = np.empty((n_samples, len(self.tables)))
@@ -173,12 +184,74 @@ class HistogramColumns(ColumnLikelihoods):
     def column(self, number: int) -> HistogramColumns:
         one = [number]
         return HistogramColumns(
-            self.places[one],
-            self.low[one],
-            self.width[one],
-            self.count[one],
-            (self.tables[number],),
+            FIRST, self.low[one], self.width[one], self.count[one], (self.tables[number],)
         )
+
+
+@dataclass(frozen=True)
+class KernelColumns(ColumnLikelihoods):
+    """Columns with kernel estimates: distinct values and their weights per column and class."""
+
+    kernel: SmoothingKernel
+    width: Array
+    """Bandwidths, (len(places), C)."""
+    values: tuple[tuple[Array, ...], ...]
+    weights: tuple[tuple[Array, ...], ...]
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.width.shape[1])
+
+    def add_to(self, compiled: _native.ColumnLikelihoods) -> None:
+        given = zip(chain(*self.values), chain(*self.weights), strict=True)
+        sums = [
+            KernelSums(NeighborIndex(x[:, None], Manhattan(), "kd_tree", LEAF_SIZE), weight)
+            for x, weight in given
+        ]
+        total = np.array([each.total for each in sums]).reshape(self.width.shape)
+        compiled.add_kernels(
+            self.places,
+            [each._compiled for each in sums],
+            self.kernel.code,
+            self.width,
+            -np.log(self.width) - np.log(total),
+        )
+
+    def sample(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
+        drawn = np.empty((n_samples, len(self.values)))
+        for j in range(len(self.values)):
+            weights = self.weights[j][code]
+            centres = rng.choice(self.values[j][code], size=n_samples, p=weights / weights.sum())
+            drawn[:, j] = centres + self.width[j, code] * _noise(self.kernel, n_samples, rng)
+        return drawn
+
+    def column(self, number: int) -> KernelColumns:
+        return KernelColumns(
+            FIRST,
+            self.kernel,
+            self.width[[number]],
+            (self.values[number],),
+            (self.weights[number],),
+        )
+
+
+def _below_each_other(tables: tuple[Array, ...]) -> Array:
+    """Tables of columns, (C, K), as rows of one array."""
+    return np.concatenate([each.T for each in tables])
+
+
+def _starts(sizes: Any) -> Array:
+    """Where each of several parts begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def codes_of(values: Array, levels: Array) -> Array:
+    """Places among K levels in ascending order; K for other values, K + 1 for missing ones."""
+    if not len(levels):
+        return np.isnan(values).astype(np.int64)
+    place = np.minimum(np.searchsorted(levels, values), len(levels) - 1)
+    codes = np.where(levels[place] == values, place, len(levels))
+    return np.where(np.isnan(values), len(levels) + 1, codes)
 
 
 def bin_codes(rows: Array, low: Array, width: Array, count: Array) -> tuple[Array, Array]:
@@ -197,50 +270,6 @@ def bin_codes(rows: Array, low: Array, width: Array, count: Array) -> tuple[Arra
     codes = np.where(below, count, np.where(above, count + 1, codes))
     beyond = np.where(below, -place, np.where(above, place - count, 0.0))
     return np.where(missing, count + 2, codes), beyond
-
-
-@dataclass(frozen=True)
-class KernelColumns(ColumnLikelihoods):
-    """Columns with kernel estimates: distinct values and their weights per column and class."""
-
-    kernel: SmoothingKernel
-    width: Array
-    """Bandwidths, (len(places), C)."""
-    values: tuple[tuple[Array, ...], ...]
-    weights: tuple[tuple[Array, ...], ...]
-
-    @cached_property
-    def _estimates(self) -> KernelEstimates:
-        sizes = np.array([[len(each) for each in some] for some in self.values])
-        values, weights = (
-            np.concatenate([each for some in lists for each in some])
-            for lists in (self.values, self.weights)
-        )
-        return KernelEstimates.of(self.kernel, self.width, sizes, values, weights)
-
-    def logs(self, rows: Array) -> Array:
-        found = self._estimates.logs(np.asarray(rows, dtype=np.float64))
-        if np.isnan(np.add.reduce(found, axis=None)):
-            found[np.isnan(rows)] = 0.0
-        return np.add.reduce(found, axis=1)
-
-    def sample(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
-        drawn = np.empty((n_samples, len(self.values)))
-        for j in range(len(self.values)):
-            weights = self.weights[j][code]
-            centres = rng.choice(self.values[j][code], size=n_samples, p=weights / weights.sum())
-            drawn[:, j] = centres + self.width[j, code] * _noise(self.kernel, n_samples, rng)
-        return drawn
-
-    def column(self, number: int) -> KernelColumns:
-        one = [number]
-        return KernelColumns(
-            self.places[one],
-            self.kernel,
-            self.width[one],
-            (self.values[number],),
-            (self.weights[number],),
-        )
 
 
 def _noise(kernel: SmoothingKernel, n: int, rng: np.random.Generator) -> Array:

@@ -19,9 +19,9 @@ from thetahat.data.summaries.counts import counts
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import class_shares
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, more_than, one_of, whole
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
-from thetahat.mathematics.smoothing import named
 from thetahat.models.generative.naive_bayes.binned import MOST_BINS
 from thetahat.models.generative.naive_bayes.learning import (
     category_columns,
@@ -32,8 +32,9 @@ from thetahat.models.generative.naive_bayes.learning import (
     learn_kernels,
 )
 from thetahat.models.generative.naive_bayes.level_counts import LevelCounts
-from thetahat.models.generative.naive_bayes.likelihoods import ColumnLikelihoods
+from thetahat.models.generative.naive_bayes.likelihoods import ColumnLikelihoods, RowLikelihoods
 from thetahat.models.generative.naive_bayes.table_reader import TableReader, joined_columns
+from thetahat.models.neighbors.search.kernel_sums import density_kernel
 from thetahat.models.tree.growth.columns import TreeColumns
 
 LIKELIHOODS = ("gaussian", "bernoulli", "categorical", "histogram", "kernel")
@@ -160,11 +161,7 @@ class NaiveBayes(TableReader):
         self : object
             The fitted estimator.
         """
-        if not named(self.kernel).nonnegative:
-            raise ParameterError(
-                f"NaiveBayes: kernel={self.kernel!r} has negative values, so that it gives no "
-                "density. Use another one, such as 'gaussian' or 'epanechnikov'."
-            )
+        density_kernel(self.kernel, type(self).__name__)
         source = self._open_classes(X, y, sample_weight, least=1)
         self.likelihoods_ = self._chosen(source)
         self._learn(source, 0.0, None, None)
@@ -261,9 +258,11 @@ class NaiveBayes(TableReader):
         if (places := where["histogram"]).size:
             parts.append(learn_histograms(source, places, n_classes, self.alpha, self.bins))
         if (places := where["kernel"]).size:
-            smoothing = named(self.kernel)
+            smoothing = density_kernel(self.kernel, type(self).__name__)
             parts.append(learn_kernels(source, places, n_classes, smoothing, self.bandwidth))
         self._parts = tuple(parts)
+        self.__dict__.pop("_likelihoods", None)
+        _ = self._likelihoods  # made now, so that predictions do not change the model
         with np.errstate(divide="ignore"):
             self._log_prior = np.log(self.class_prior_)
 
@@ -286,7 +285,8 @@ class NaiveBayes(TableReader):
         place = self._place_of(column)
         x = np.asarray(values, dtype=np.float64).reshape(-1, 1)
         part = next(each for each in self._parts if place in each.places)
-        return part.column(int(np.flatnonzero(part.places == place)[0])).logs(x)
+        one = RowLikelihoods((part.column(int(np.flatnonzero(part.places == place)[0])),))
+        return one.logs(x, np.zeros(len(self.classes_)))
 
     def _place_of(self, column: Any) -> int:
         names = [str(name) for name in getattr(self, "feature_names_in_", ())]
@@ -350,14 +350,12 @@ class NaiveBayes(TableReader):
             for place, kind in enumerate(chosen)
         ]
 
+    @cached_property
+    def _likelihoods(self) -> RowLikelihoods:
+        return RowLikelihoods(self._parts)
+
     def _joint(self, rows: Matrix) -> Array:
-        if len(self._parts) == 1:
-            joint = self._parts[0].logs(rows)
-        else:
-            joint = np.zeros((rows.shape[0], len(self._log_prior)))
-            for part in self._parts:
-                joint += part.logs(rows.take(part.places, axis=1))
-        joint += self._log_prior
+        joint = self._likelihoods.logs(rows, self._log_prior)
         return joint.astype(rows.dtype, copy=False)
 
     def _class_shares(self) -> Array:

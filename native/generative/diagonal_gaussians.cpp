@@ -9,33 +9,13 @@
 #include <vector>
 
 #include "core/views.hpp"
+#include "generative/diagonal_distance.hpp"
 
 namespace thetahat {
 
 namespace {
 
 constexpr std::size_t TILE = 16;
-constexpr std::size_t LANES = 16;
-
-// Σ_j f_j (x_j − m_j)²
-double squared_distance(const double *__restrict x, const double *__restrict m,
-                        const double *__restrict f, std::size_t d) {
-    double part[LANES] = {};
-    std::size_t j = 0;
-    for (; j + LANES <= d; j += LANES)
-        for (std::size_t l = 0; l < LANES; ++l) {
-            const double gap = x[j + l] - m[j + l];
-            part[l] += gap * gap * f[j + l];
-        }
-    for (std::size_t l = 0; j < d; ++j, ++l) {
-        const double gap = x[j] - m[j];
-        part[l] += gap * gap * f[j];
-    }
-    for (std::size_t half = LANES / 2; half > 0; half /= 2)
-        for (std::size_t l = 0; l < half; ++l)
-            part[l] += part[l + half];
-    return part[0];
-}
 
 template <typename T>
 void diagonal_gaussians(StridedMatrix<const T> x, Matrix<const double> mean,
@@ -64,7 +44,7 @@ void diagonal_gaussians(StridedMatrix<const T> x, Matrix<const double> mean,
         for (std::size_t k = 0; k < classes; ++k)
             for (std::size_t i = 0; i < rows; ++i)
                 to[(i0 + i) * classes + k] =
-                    start[k] - squared_distance(tile.data() + i * d, m + k * d, f + k * d, d);
+                    start[k] - diagonal_distance(tile.data() + i * d, m + k * d, f + k * d, d);
     }
 }
 
