@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.families.kernels import counted, labelled, smooth, words
+from benchmarks.families.kernel_features import words
+from benchmarks.families.kernels import counted, labelled, smooth
 from benchmarks.families.linear import fit
 from benchmarks.harness import Bar, Case, Data, Study
 from benchmarks.peers import SKLEARN, contenders, with_intelex
