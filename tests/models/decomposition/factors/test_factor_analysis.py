@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
 from thetahat.errors import DataError, ParameterError
+from thetahat.models.decomposition.factors import noise_profile
 from thetahat.models.decomposition.factors.rotation import rotated
 
 
@@ -239,3 +240,20 @@ def test_bad_inputs_are_refused():
     X[2, 1] = np.nan
     with pytest.raises(DataError, match="contains NaN: column 1"):
         th.FactorAnalysis(1).fit(X)
+
+
+def test_leading_vectors_by_pairs_of_rows_are_those_of_the_matrix():
+    rng = np.random.default_rng(0)
+    R = rng.standard_normal((150, 4)) @ rng.standard_normal((4, 400)) + rng.random((150, 400))
+    matrix = noise_profile.FewRows(R).whitened(np.sqrt(rng.random(400) + 0.5))
+    profile = noise_profile.NoiseProfile(noise_profile.FewRows(R), 4, False, 3, rng)
+    values, vectors = profile._leading(matrix, 400, None)
+    expected, directions = matrix.eigen(4)
+    np.testing.assert_allclose(values, expected, rtol=1e-9)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-9)
+    np.testing.assert_allclose(np.abs((vectors * directions).sum(axis=0)), 1.0, rtol=1e-6)
+    repeated = noise_profile.Product(np.repeat(R[:5], 30, axis=0))  # of rank 5
+    few = noise_profile.NoiseProfile(noise_profile.FewRows(R), 8, False, 3, rng)
+    values, vectors = few._leading(repeated, 400, None)
+    np.testing.assert_allclose(values[:5], repeated.eigen(5)[0], rtol=1e-8)
+    assert (values[5:] < 1e-6).all()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ class Contrast:
         _native.contrast_values(u, weight, KINDS[self.name], self.alpha, slopes)
         return slopes
 
+    @lru_cache(8)  # noqa: B019 - a contrast is two values
     def gaussian_deviation(self) -> float:
         """√n times the standard error of E[u·g(u)] − E[g'(u)] for a Gaussian u.
 

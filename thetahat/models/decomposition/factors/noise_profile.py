@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
@@ -34,6 +35,8 @@ MOST_COLUMNS = 1000
 SMALL = 100
 """Number of columns up to which all eigenvalues cost less than iterations for the leading ones."""
 OVERSAMPLES = 10
+BY_ROWS = 6
+"""Rows, in vectors times iterations, up to which a product of all pairs of rows pays."""
 FIRST_POWERS = 8
 """Further power iterations of the first step, which starts from random vectors."""
 FLAT = 1e-5
@@ -118,7 +121,7 @@ class FewRows:
 
     R: Array
 
-    @property
+    @cached_property
     def diagonal(self) -> Array:
         return np.einsum("ij,ij->j", self.R, self.R)
 
@@ -179,13 +182,32 @@ class NoiseProfile:
         # The values of any orthonormal vectors are those of a model, so F is exact for it.
         powers = self.powers + (FIRST_POWERS if before is None else 0)
         old = np.empty((d, 0)) if before is None else before
+        if isinstance(matrix, Product) and matrix.size <= BY_ROWS * width * (powers + 2):
+            return self._leading_by_rows(matrix.rows, old, width, powers)
         block = np.hstack([old, self.rng.standard_normal((d, width - old.shape[1]))])
         for _ in range(max(powers, 1)):
-            block = matrix @ np.linalg.qr(block)[0]
-        basis = np.linalg.qr(block)[0]
+            block = matrix @ _orthonormal(block)
+        basis = _orthonormal(block)
         inner = basis.T @ (matrix @ basis)
         values, turn = np.linalg.eigh((inner + inner.T) / 2)
         return values[::-1][: self.k], basis @ turn[:, ::-1][:, : self.k]
+
+    def _leading_by_rows(
+        self, R: Array, old: Array, width: int, powers: int
+    ) -> tuple[Array, Array]:
+        """The same for M = RᵀR, by iterations with K = RRᵀ: V spans Rᵀ times vectors U of K."""
+        K = R @ R.T
+        block = np.hstack([R @ old, self.rng.standard_normal((len(R), width - old.shape[1]))])
+        for _ in range(max(powers, 1)):
+            block = K @ _orthonormal(block)
+        U = _orthonormal(block)
+        W = K @ U
+        squares, turn = np.linalg.eigh(U.T @ W)  # of the lengths of RᵀU
+        kept = squares > FLAT**2 * squares[-1]
+        T = turn[:, kept] / np.sqrt(squares[kept])
+        W = W @ T
+        values, turn = np.linalg.eigh(W.T @ W)
+        return values[::-1][: self.k], R.T @ (U @ (T @ turn[:, ::-1][:, : self.k]))
 
     def slope(self, logs: Array, fit: Fit) -> Array:
         """∂F/∂log ψ."""
@@ -223,6 +245,14 @@ class NoiseProfile:
         step = np.zeros_like(logs)
         step[free] = np.clip(move, -LONGEST, LONGEST)
         return np.maximum(logs + step, math.log(LEAST_NOISE))
+
+
+def _orthonormal(block: Array) -> Array:
+    """Orthonormal columns with the span of these, which are fewer than the rows."""
+    lapack = scipy_linalg().lapack
+    factors, tau, *_ = lapack.dgeqrf(block)
+    found: Array = lapack.dorgqr(factors, tau, overwrite_a=1)[0]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
