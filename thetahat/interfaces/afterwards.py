@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import rankdata
 
 from thetahat.evaluation.compare import Comparison
+from thetahat.evaluation.evaluate import Evaluation
 from thetahat.evaluation.findings.finding import ROWS_KEPT, Finding, counted
+from thetahat.foundation.types import Array
 from thetahat.interfaces.problem import Problem
 
 PERFECT = {"accuracy": 0.9995, "r2": 0.9995, "roc_auc": 0.9995, "balanced_accuracy": 0.9995}
@@ -40,28 +43,45 @@ def _contradicted(problem: Problem, comparison: Comparison) -> list[Finding]:
     """Rows for which every model predicts the same other label."""
     if problem.task != "classification":
         return []
-    said = [
-        each.predictions
+    models = [
+        each
         for name, each in comparison.evaluations.items()
         if each.predictions is not None and not name.startswith("always")
     ]
-    if len(said) < LEAST_MODELS:
+    if len(models) < LEAST_MODELS:
         return []
-    agreed = np.all([each == said[0] for each in said], axis=0) & (said[0] != problem.y)
+    said = models[0].predictions
+    agreed = np.all([each.predictions == said for each in models], axis=0) & (said != problem.y)
     rows = np.flatnonzero(agreed)
     if not rows.size:
         return []
+    rows = _surest_first(rows, models, problem.y)
     return [
         Finding(
             "labels",
             "note",
             f"{counted(int(rows.size), 'row')} ({rows.size / problem.n_rows:.1%}) "
-            f"{'has' if rows.size == 1 else 'have'} a label that all {len(said)} models "
+            f"{'has' if rows.size == 1 else 'have'} a label that all {len(models)} models "
             "contradict with the same other label.",
             "Their labels may be wrong, or the columns do not distinguish these rows.",
-            "Check the labels of some of these rows.",
+            "Check the labels of these rows, which are in the order of how sure the models are.",
             (problem.target,),
             tuple(problem.rows[rows[:ROWS_KEPT]].tolist()),
             int(rows.size),
         )
     ]
+
+
+def _surest_first(rows: Array, models: list[Evaluation], y: Array) -> Array:
+    """The rows in the order of how far their class is behind another, over all models."""
+    classes, codes = np.unique(y, return_inverse=True)
+    ranks = np.zeros(len(rows))
+    for model in models:
+        if model.certainties is None:
+            continue
+        values = model.certainties[rows]
+        if values.ndim == 1:
+            ranks += rankdata(np.abs(values))
+        elif values.shape[1] == len(classes):
+            ranks += rankdata(values.max(axis=1) - values[np.arange(len(rows)), codes[rows]])
+    return rows[np.argsort(-ranks, kind="stable")]

@@ -324,3 +324,4 @@ def test_labels_that_all_models_contradict_are_found(capsys, tmp_path):
     rows = set(found["rows"])
     assert rows <= {*(changed + 1).tolist(), *np.flatnonzero(np.abs(X[:, 0]) <= 0.5) + 1}
     assert found["n_rows"] >= 12
+    assert np.abs(X[found["rows"][0] - 1, 0]) == np.abs(X[changed, 0]).max()  # the clearest first
