@@ -30,7 +30,6 @@ def risk_of(loss="squared", penalty="none", predictor=None):
         ("positive_l2_penalty", {"penalty": "l2"}, {"penalty": "none"}),
         ("penalised_coordinates", {"penalty": "l1"}, {"penalty": "none"}),
         ("one_output", {}, {"predictor": LinearPredictor(2, 3)}),
-        ("no_free_intercept", {"predictor": BiasColumn(3)}, {}),
         ("columns_of_x_alone", {}, {"predictor": BiasColumn(3)}),
     ],
 )

@@ -270,7 +270,7 @@ class EmpiricalRisk:
     @requires(
         need.crammer_singer_loss,
         need.positive_l2_penalty,
-        need.no_free_intercept,
+        need.linear_predictor,
         need.rows_in_any_order,
     )
     def class_dual_rows(self) -> ClassDualRows:

@@ -123,14 +123,6 @@ def columns_of_x_alone(risk: Any) -> str | None:
     return f"a predictor of the columns of X alone; {name(risk.predictor)} adds one"
 
 
-def no_free_intercept(risk: Any) -> str | None:
-    """The predictor is linear, and every parameter is penalised."""
-    if (lack := linear_predictor(risk)) is not None:
-        return lack
-    free = risk.predictor.fit_intercept
-    return "a model without a free intercept; this one has it" if free else None
-
-
 def penalised_coordinates(risk: Any) -> str | None:
     """Every coefficient has a |θ| or θ² term, and no bound but θ ≥ 0, so that a dual exists."""
     return terms_with_a_dual(risk.penalty, risk.predictor.n_features)

@@ -14,14 +14,23 @@ from thetahat.estimator.parameters import LARGEST_FACTOR, more_than
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.given import Precomputed
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.kernels.names import named as named_kernel
 from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.mathematics.losses import named as named_loss
+from thetahat.mathematics.losses.margin import Perceptron
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.kernel.blocks import features_of_blocks, loaded, suited_to_blocks
 from thetahat.models.kernel.machine import MOST_EXACT_ROWS, USUAL_CENTRES, KernelMachine
-from thetahat.models.kernel.parameters import in_memory
+from thetahat.models.kernel.parameters import in_memory, kept_rows
+from thetahat.objective.kernel.features import KernelFeatures, gram_of
+from thetahat.objective.kernel.perceptron_steps import perceptron_steps
+from thetahat.objective.predictor import in_double
+
+MOST_PASSES = 100
+"""Passes of the perceptron over the rows."""
 
 
 @with_parameters
@@ -32,7 +41,9 @@ class KernelModel(KernelMachine):
     f(x) = Σⱼ cⱼ k(x, xⱼ), with ‖f‖² = cᵀKc. The squared loss gives kernel ridge regression, the
     logistic loss kernel logistic regression, the hinge loss the support vector machine, the
     epsilon-insensitive loss support vector regression, and the quantile loss kernel quantile
-    regression.
+    regression. The perceptron loss is smallest for f = 0, whatever the penalty: here it stands for
+    the steps of the perceptron, as in `KernelPerceptron`, in at most `max_iter` (100) passes over
+    the rows, and `alpha` has no effect.
 
     With K = LLᵀ the problem is that of a linear model with the features L and the penalty "l2", so
     every loss and every solver of `LinearModel` works. Losses with a dual give sparse coefficients:
@@ -115,7 +126,14 @@ class KernelModel(KernelMachine):
         """
         self.loss_ = named_loss(self.loss)
         source, n_scores = self._rows(X, y, sample_weight)
+        perceptron = isinstance(self.loss_, Perceptron) and self.solver == "auto"
         if not isinstance(source, InMemory) and (m := self._n_centres_of_blocks(source)):
+            if perceptron:
+                raise CapabilityError(
+                    "KernelModel: the steps of the perceptron visit all rows in their order, "
+                    "which must be in memory, but these are read block by block. Use "
+                    'loss="hinge", or X, y, sample_weight = source.arrays().'
+                )
             self.kernel_ = suited_to_blocks(self.kernel, source)
             require_kernel_matrix(m, m, np.float64, copies=3)
             random = generator(self.random_state)
@@ -123,9 +141,57 @@ class KernelModel(KernelMachine):
             self._fit_rows(features, rows, n_scores, self.alpha, X, y)
             self._state_centres(m, source.n_rows)
             return self
-        rows = source if isinstance(source, InMemory) else loaded(source)
-        self._fit_function(in_memory(rows, type(self).__name__), n_scores, self.alpha, X, y)
+        rows = in_memory(source if isinstance(source, InMemory) else loaded(source), "KernelModel")
+        if perceptron:
+            self._fit_perceptron(rows)
+        else:
+            self._fit_function(rows, n_scores, self.alpha, X, y)
         return self
+
+    def _fit_perceptron(self, source: InMemory) -> None:
+        """Make the steps of the perceptron, with the intercept as one more feature, which is 1."""
+        self.kernel_ = self._kernel(source)
+        centres, X, one = self._centres(source), in_double(source.X), float(self.fit_intercept)
+        used = np.flatnonzero(source.row_weights > 0)
+        signs = np.where(np.asarray(source.y)[used] > 0, 1.0, -1.0)
+        steps = signs * source.row_weights[used]
+        features = None
+        if len(centres) == len(used):
+            require_kernel_matrix(len(used), len(used), np.float64)
+            values = gram_of(self.kernel_, X, used)
+        else:
+            self._require_features(len(used), len(centres))
+            features = KernelFeatures.of(self.kernel_, X, centres)
+            values = features.of_rows(X)[used]
+
+        def kernel_row(i: int) -> Array:
+            return (values[i] if features is None else values @ values[i]) + one
+
+        counts, f, passes = perceptron_steps(kernel_row, signs, steps, self.max_iter or MOST_PASSES)
+        weights, places = counts * steps, np.flatnonzero(counts)
+        if features is None:
+            self.support_, self.dual_coef_ = used[places], weights[places]
+            self.X_fit_ = kept_rows(self.kernel_, source.X, self.support_)
+        else:
+            self.support_, self.X_fit_ = features.which, features.centres
+            self.dual_coef_ = features.coefficients(weights @ values)
+        self.intercept_, self.n_iter_ = np.asarray(one * weights.sum())[()], passes
+        wrong = float(np.mean((f > 0) != (signs > 0)))
+        outcome = Outcome.STEPS_EXHAUSTED if wrong else Outcome.CONVERGED
+        loss = self.loss_.value(signs, f)
+        self.solution_ = Solution(
+            theta=weights,
+            outcome=outcome,
+            solver="perceptron",
+            reason="the perceptron loss is smallest at 0: steps until a pass makes no mistake",
+            steps=passes,
+            value=float(np.average(loss, weights=np.abs(steps))),
+            gap=wrong,
+            gap_kind="share of rows on the wrong side",
+            message=outcome.value,
+        )
+        self._state_centres(self._n_centres(source), source.n_rows)
+        self._warn_unless_converged()
 
     def _n_centres_of_blocks(self, source: Source) -> int | None:
         """The number of centres of rows that are read block by block; None if they are so few."""

@@ -15,6 +15,7 @@ from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.features import gram_of
+from thetahat.objective.kernel.perceptron_steps import perceptron_steps
 from thetahat.objective.predictor import in_double
 
 
@@ -106,12 +107,11 @@ class KernelPerceptron(Classifier, NamedKernel):
         require_kernel_matrix(source.n_rows, source.n_rows, np.float64)
         K = gram_of(self.kernel_, in_double(source.X), np.arange(source.n_rows))
         signs = np.where(np.asarray(source.y) > 0, 1.0, -1.0)
-        counts, self.n_iter_ = _visit(K, signs, self.max_iter)
+        counts, scores, self.n_iter_ = perceptron_steps(K.__getitem__, signs, signs, self.max_iter)
         self.support_ = np.flatnonzero(counts)
         self.dual_coef_ = (counts * signs)[self.support_]
         self.X_fit_ = kept_rows(self.kernel_, source.X, self.support_)
         self.n_mistakes_ = int(counts.sum())
-        scores = K[:, self.support_] @ self.dual_coef_
         self.separated_ = bool(np.array_equal(scores > 0, signs > 0))
         return self
 
@@ -146,22 +146,3 @@ class KernelPerceptron(Classifier, NamedKernel):
         """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(np.intp)]
-
-
-def _visit(K: Array, signs: Array, max_iter: int) -> tuple[Array, int]:
-    """The mistakes at each row, and the passes; f is kept for all rows, updated at each mistake."""
-    counts, f = np.zeros(len(signs)), np.zeros(len(signs))
-    for passes in range(1, max_iter + 1):
-        before = counts.sum()
-        at = 0
-        while at < len(signs):
-            wrong = np.flatnonzero((f[at:] > 0) != (signs[at:] > 0))
-            if not wrong.size:
-                break
-            at += int(wrong[0])
-            counts[at] += 1
-            f += signs[at] * K[at]
-            at += 1
-        if counts.sum() == before:
-            return counts, passes
-    return counts, max_iter

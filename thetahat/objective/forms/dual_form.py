@@ -195,7 +195,7 @@ class DualRows:
         if isinstance(predictor, BiasColumn):
             constant = predictor.scaling
         elif predictor.fit_intercept:
-            constant = _typical_length(source.X)
+            constant = typical_length(source.X)
         else:
             constant = 0.0
         return cls(
@@ -224,7 +224,7 @@ class DualRows:
         return float(np.sum(self.share * each))
 
 
-def _typical_length(X: Matrix) -> float:
+def typical_length(X: Matrix) -> float:
     """The root mean square length of a row, used as the value of the constant column."""
     entries = X.data if not isinstance(X, np.ndarray) else X
     total = float(np.sum(np.square(entries, dtype=np.float64)))

@@ -2,6 +2,10 @@
 
 All dual variables of one row are set at once, to the exact maximum of the dual over them. This is a
 projection: the classes are sorted by their slopes, and the first ones share the weight of the row.
+
+Intercepts without a penalty require that the dual variables of each class sum to 0. They are found
+by the method of multipliers, as in `dual_coordinate_descent`: a constant column represents them
+like coefficients, and after every step the values of these are moved into the intercepts.
 """
 
 from __future__ import annotations
@@ -13,7 +17,11 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import settled, sweeps_in_step
+from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import (
+    ENOUGH,
+    settled,
+    sweeps_in_step,
+)
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.parts import number, whole
 
@@ -23,8 +31,8 @@ class ClassDualDescent(Method):
     """Dual block coordinate ascent: αᵢ ← argmax of the dual over all dual variables of row i.
 
     Formula: αᵢₘ ← min(Cᵢ·1[m = yᵢ], (β − Bₘ)/‖xᵢ‖²) with β such that Σ_m αᵢₘ = 0, over the rows in
-    random order. For `CrammerSinger` with an L2 penalty and no free intercept. CPU only. The gap is
-    the duality gap. Cost: O(n·C·(d + log C)) per sweep; O((n + d)·C) memory.
+    random order. For `CrammerSinger` with an L2 penalty. CPU only. The gap is the duality gap.
+    Cost: O(n·C·(d + log C)) per sweep; O((n + d)·C) memory.
 
     Parameters
     ----------
@@ -44,7 +52,7 @@ class ClassDualDescent(Method):
     >>> import numpy as np
     >>> import thetahat as th
     >>> model = th.LinearModel(
-    ...     loss="crammer_singer", penalty=th.penalties.L2(alpha=0.1), fit_intercept=False
+    ...     loss="crammer_singer", penalty=th.penalties.L2(alpha=0.1)
     ... ).fit(np.array([[1.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]]), np.array([0, 1, 2]))
     >>> model.solution_.solver, model.predict([[3.0, 0.5], [-1.0, 2.0]])
     ('class_dual_descent', array([0, 1]))
@@ -62,16 +70,21 @@ class ClassDualDescent(Method):
     def start(self, problem: Any, theta: Array) -> State:
         dual = problem.class_dual_rows()
         multipliers = np.zeros((len(dual.y), dual.n_classes))
-        return _state(problem, dual, multipliers, np.zeros((dual.n_features + 1, dual.n_classes)))
+        weights = np.zeros((dual.n_features + 1, dual.n_classes))
+        return _state(problem, dual, multipliers, weights, np.zeros(dual.n_classes))
 
     def advance(self, problem: Any, state: State) -> State:
         dual, step = state.memory["dual"], state.memory["step"] + 1
         multipliers, weights = state.memory["multipliers"].copy(), state.memory["weights"].copy()
         violation = _native.class_dual_epochs(
             *dual.rows, dual.y, dual.cost, dual.constant, multipliers, weights,
-            self.seed + step, sweeps_in_step(self.sweeps, step), 0.0,
+            self.seed + step, sweeps_in_step(self.sweeps, step),
+            ENOUGH * state.gap if dual.free_intercept else 0.0,
         )  # fmt: skip
-        reached = _state(problem, dual, multipliers, weights, step, violation == 0.0)
+        intercept = dual.constant * weights[-1]
+        if dual.free_intercept:
+            weights[-1] += dual.constant * multipliers.sum(axis=0)
+        reached = _state(problem, dual, multipliers, weights, intercept, step, violation == 0.0)
         return settled(reached, state, self.share)
 
 
@@ -80,11 +93,18 @@ def _state(
     dual: Any,
     multipliers: Array,
     weights: Array,
+    intercept: Array,
     step: int = 0,
     stalled: bool = False,
 ) -> State:
-    theta = dual.pack(weights)
+    theta = dual.pack(weights, intercept)
     value = problem.value(theta)
-    gap = max(0.0, value - dual.value(multipliers, weights))
+    gap = max(0.0, value - dual.value(multipliers, weights, intercept))
+    if dual.free_intercept:
+        # If Σ α is not exactly 0, the dual is a bound for these intercepts only; add what that can
+        # cost.
+        sums = np.abs(multipliers.sum(axis=0))
+        gap += dual.strength * float(np.sum(sums * (1.0 + np.abs(intercept))))
+        stalled = stalled and not sums.any()
     memory = {"dual": dual, "multipliers": multipliers, "weights": weights, "step": step}
     return State(theta, value, gap, memory, stalled)
