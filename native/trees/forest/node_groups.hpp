@@ -88,12 +88,20 @@ template <typename Code, typename Statistics> struct NodeGroups {
         const auto share = [&](std::size_t g) {
             return sums[g * stride_ + 1 + k] / sums[g * stride_];
         };
-        std::vector<std::size_t> order(n);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        order_.resize(n);
+        std::iota(order_.begin(), order_.end(), std::size_t{0});
+        std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
             return share(a) != share(b) ? share(a) < share(b) : codes[a] < codes[b];
         });
-        arrange(order);
+        arrange();
+    }
+
+    // Whether sum k is 0 in every group, as that of a class without rows is.
+    bool lacks(std::size_t k) const {
+        for (std::size_t g = 0; g < n; ++g)
+            if (sums[g * stride_ + 1 + k] != 0.0)
+                return false;
+        return true;
     }
 
     // A compile-time constant if there is one sum.
@@ -124,18 +132,20 @@ template <typename Code, typename Statistics> struct NodeGroups {
         rows[n++] = counted;
     }
 
-    void arrange(const std::vector<std::size_t> &order) {
-        std::vector<std::uint32_t> new_codes(codes.size());
-        std::vector<std::size_t> new_rows(rows.size());
-        std::vector<double> new_sums(sums.size());
+    // Memory for the other order is kept: there may be as many codes as rows.
+    void arrange() {
+        other_codes_.resize(codes.size());
+        other_rows_.resize(rows.size());
+        other_sums_.resize(sums.size());
         for (std::size_t g = 0; g < n; ++g) {
-            new_codes[g] = codes[order[g]];
-            new_rows[g] = rows[order[g]];
-            std::copy_n(sums.data() + order[g] * stride_, stride_, new_sums.data() + g * stride_);
+            other_codes_[g] = codes[order_[g]];
+            other_rows_[g] = rows[order_[g]];
+            std::copy_n(sums.data() + order_[g] * stride_, stride_,
+                        other_sums_.data() + g * stride_);
         }
-        codes.swap(new_codes);
-        rows.swap(new_rows);
-        sums.swap(new_sums);
+        codes.swap(other_codes_);
+        rows.swap(other_rows_);
+        sums.swap(other_sums_);
     }
 
     const Statistics &statistics_;
@@ -143,6 +153,9 @@ template <typename Code, typename Statistics> struct NodeGroups {
     Occupied<sizeof(Code) == 1> occupied_;
     std::vector<double> bins_, stored_{};
     std::vector<std::uint32_t> bin_rows_;
+    std::vector<std::size_t> order_{}, other_rows_{};
+    std::vector<std::uint32_t> other_codes_{};
+    std::vector<double> other_sums_{};
 };
 
 } // namespace thetahat::trees

@@ -160,7 +160,13 @@ template <typename Columns_, typename Statistics_, typename Criterion> class Spl
 
     void consider_categories(Random &random, Candidate &found) {
         const std::size_t n_orders = stride_ - 1;
+        bool absent = false; // classes without rows all give the order of the codes
         for (std::size_t k = 0; k < n_orders; ++k) {
+            if (n_orders > 1 && rules_.max_candidates == 0 && groups_.lacks(k)) {
+                if (absent)
+                    continue;
+                absent = true;
+            }
             groups_.sort_by_share(k);
             const std::size_t place = best_prefix(random, found);
             if (place == groups_.n)

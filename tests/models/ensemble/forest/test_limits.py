@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -39,6 +40,23 @@ def test_constant_columns_give_one_leaf(name):
 def test_one_row_and_one_class(name):
     assert forest(name).fit([[1.0, 2.0]], [3]).predict([[5.0, 5.0]]).tolist() == [3]
     assert set(forest(name).fit(X, np.full(80, 7)).predict(X)) == {7}
+
+
+def test_many_classes_and_few_categories_take_no_longer_than_numbers():
+    """Orders of the categories by each class once allocated memory for all rows, in every node."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 50, 1200)
+    rows = np.column_stack([2 * random.normal(size=(50, 3))[y], random.integers(0, 5, 1200)])
+    rows[:, :3] += random.normal(size=(1200, 3))
+
+    def seconds(categorical):
+        model = forest("RandomForestClassifier", categorical_features=categorical)
+        begun = time.process_time()
+        model.fit(rows, y)
+        return time.process_time() - begun
+
+    plain, split = (min(seconds(each) for _ in range(3)) for each in (None, [3]))
+    assert split < 10 * plain + 0.05
 
 
 def test_all_missing_columns_and_rows(name):
