@@ -16,6 +16,8 @@ from thetahat.foundation.printable import printable
 Progress = Callable[[int, int, str], None]
 PERIOD = 10.0
 """Seconds between two lines of progress where there is no terminal."""
+LARGEST_WHOLE = 1e9
+"""Numbers from 1,000 to this one are shown as a whole."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +89,14 @@ def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def tidy(value: float, digits: int = 3) -> str:
-    """Some digits, with separators of thousands, and 0 for rounding errors."""
+    """Some digits, or whole with separators of thousands; 0 for rounding errors."""
     if value != value:
         return "–"
     if abs(value) < 1e-14:
         return "0"
-    large = 1000 <= abs(value) < 1e15
-    return f"{value:,.0f}" if large else f"{value:.{digits}g}"
+    if 1000 <= abs(value) < LARGEST_WHOLE:
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}".replace("e+", "e")
 
 
 def signed(value: float) -> str:

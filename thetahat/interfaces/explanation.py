@@ -23,6 +23,8 @@ Unseen = tuple[Any, Any, Array]
 
 MOST_ROWS = 2000
 """Largest number of rows on which importances are computed, in all folds together."""
+MOST_AGAINST = 3
+"""Largest number of columns against which errors are shown."""
 EFFECTS = 4
 """Largest number of columns whose effect is shown."""
 REFITS = 40
@@ -41,6 +43,11 @@ class Explanation:
     """For each column of the model's own X, scaled to standard deviation 1; None if none exist."""
     singles: Singles | None = None
     """Contributions to predictions; None if there are too many columns."""
+
+    @property
+    def most_important(self) -> list[str]:
+        """The columns against which errors are shown."""
+        return [str(each) for each in list(self.importances.intervals)[:MOST_AGAINST]]
 
     def as_data(self) -> dict[str, Any]:
         """The numbers as plain values."""

@@ -169,7 +169,11 @@ def _targets(values: Any, task: str, target: str, rows: Array) -> Array:
         return y
     n_classes = values.n_unique()
     if n_classes > MOST_CLASSES or FEW_CLASSES < n_classes > len(values) / 2:
-        units = mixed_units(values.unique(maintain_order=True).to_list()) if values.dtype == pl.String else ()
+        units = (
+            mixed_units(values.unique(maintain_order=True).to_list())
+            if values.dtype == pl.String
+            else ()
+        )
         if units:
             raise DataError(
                 f"The target {target!r} holds numbers with mixed units: {', '.join(units)}. "

@@ -60,6 +60,7 @@ class Singles:
         """The numbers as plain values."""
         return {
             "mean_size": self.sizes,
+            "summary": self._summary(),
             "rows": [
                 {
                     "row": each.row,
@@ -73,6 +74,17 @@ class Singles:
                 }
                 for each in self.rows
             ],
+        }
+
+    def _summary(self) -> dict[str, Any] | None:
+        """The values and contributions of the rows in summary; None for several classes."""
+        found = self.summary
+        if len(found.outputs) > 2:
+            return None
+        values = found.values[:, :, 1] if found.outputs else found.values
+        return {
+            str(name): {"values": found.X[:, j], "contributions": values[:, j]}
+            for j, name in enumerate(found.columns)
         }
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.interfaces.commands.test_commands import FEW, run
 from thetahat.interfaces.report import pictures, svg
+from thetahat.interfaces.report.cells import tidy
+from thetahat.interfaces.report.svg import Frame, labels_of, width_of, wrapped
 from thetahat.results import PartialDependence
 
 
@@ -80,6 +82,40 @@ class TestReport:
         assert cheap["threshold"] > dear["threshold"]  # false positives are dear, then cheap
         for words in ("ROC curve", "Precision and recall", "Calibration", "Costs and thresholds"):
             assert words in page
+
+    def test_json_has_the_points_of_the_figures(self, capsys, houses_csv, tmp_path):
+        def drawn(page, title):
+            figure = page.partition(f"<figure><h3>{title}</h3>")[2].partition("</figure>")[0]
+            lines = re.findall(r'<polyline class="line[^"]*" points="([^"]*)"', figure)
+            return figure.count("<circle"), len(lines[0].split()) if lines else 0, figure
+
+        data, page = self.report(
+            capsys, houses_csv, "price", tmp_path / "r.html", FEW["regression"]
+        )
+        points = data["quality"]["plotted"]
+        prices = pl.read_csv(houses_csv)["price"].to_list()
+        assert drawn(page, "Predicted and true values")[0] == len(points["rows"]["true"]) == 240
+        assert points["rows"]["true"] == [prices[row - 1] for row in points["rows"]["row"]]
+        assert drawn(page, "Errors")[2].count("<rect") == len(points["errors"]["rows"])
+        assert sum(points["errors"]["rows"]) == 240
+        along = points["errors_against_prediction"]
+        assert drawn(page, "Errors against the prediction")[:2] == (240, len(along["at"]))
+        for name, each in points["errors_against_columns"].items():
+            dots, steps, _ = drawn(page, f"Errors against {name}")
+            if "categories" in each:
+                assert dots == len(each["categories"]) == len(each["quantiles"]["0.5"])
+            else:
+                assert (dots, steps) == (len(each["values"]), len(each["at"]))
+        assert len(data["distributions"]["colour"]) == 3
+        assert data["fits"] == 4
+        swarm = data["explanation"]["contributions"]["summary"]["size"]
+        assert len(swarm["values"]) == len(swarm["contributions"])
+        data, page = self.report(
+            capsys, houses_csv, "sold", tmp_path / "r.html", FEW["classification"]
+        )
+        points = data["quality"]["plotted"]
+        assert drawn(page, "ROC curve")[1] == len(points["roc"]["true_positive_rate"])
+        assert drawn(page, "Precision and recall")[1] == len(points["precision_recall"]["recall"])
 
     def test_many_classes_are_readable(self, capsys, many_classes, tmp_path):
         data, page = self.report(
@@ -190,7 +226,7 @@ class TestAxes:
     )
     def test_numbers_of_an_axis_differ_and_fit(self, low, high):
         frame = svg.Frame((low, high), (low, high), "x", "y", "title")
-        texts = [text for _, text in frame._along()]
+        texts = [text for _, (text,) in frame._along()]
         assert len(set(texts)) == len(texts) >= 1
         room = svg.WIDTH - frame.left - svg.RIGHT
         assert sum(map(len, texts)) * svg.CHARACTER <= room
@@ -221,3 +257,22 @@ class TestAxes:
         short = {svg.shortened(name, 20) for name in names}
         assert len(short) == 2
         assert max(map(len, short)) <= 20
+
+
+class TestLabels:
+    def test_names_have_two_lines_and_do_not_overlap(self):
+        names = ["existing paid", "100<=X<500", "critical/other existing credit", "W" * 40, "no"]
+        frame = Frame((-0.5, 4.5), (0.0, 1.0), "x", "y", "t", x_names=names)
+        room = (frame.x(1) - frame.x(0)) - 4
+        lines = [wrapped(name, room) for name in names]
+        assert all(len(each) <= 2 for each in lines)
+        assert all(width_of(line) <= room for each in lines for line in each)
+        assert lines[0] == ["existing", "paid"]
+        assert lines[4] == ["no"]
+        assert frame.y(0.0) + 17 + 13 < frame.height - 8 - 10  # above the label of the axis
+
+    def test_large_numbers_are_short(self):
+        assert tidy(1_022_446_211_932.0, 4) == "1.022e12"
+        assert tidy(-12_345_678.0) == "−12,345,678"
+        assert tidy(1.5e-9) == "1.5e−09"
+        assert labels_of([5e12, 1e13, 1.5e13]) == ["5T", "10T", "15T"]

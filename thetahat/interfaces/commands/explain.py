@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
     from thetahat.interfaces.explanation import explain
     from thetahat.interfaces.notes import saved_kinds, saved_notations, saved_target, saved_task
     from thetahat.interfaces.plain import as_json
+    from thetahat.interfaces.plotted import plotted
     from thetahat.interfaces.prediction import UnknownValues, as_seen, require_names
     from thetahat.interfaces.problem import pose, require_target
     from thetahat.interfaces.quality import quality
@@ -89,13 +90,15 @@ def run(arguments: argparse.Namespace) -> None:
 
         write_page(arguments.report, arguments.model, arguments.data, target, X, held, found, seen)
     if arguments.json:
+        judged = quality(held)
+        drawn = plotted(judged, X, found.most_important, problem.rows)
         data = {
             "data": arguments.data,
             "target": target,
             "rows": problem.n_rows,
             "warning": seen or None,
             **found.as_data(),
-            "quality": quality(held).as_data(),
+            "quality": {**judged.as_data(), "plotted": drawn},
             "report": arguments.report,
         }
         console.result(as_json(data))

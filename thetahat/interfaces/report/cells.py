@@ -53,9 +53,9 @@ def figures(drawn: Sequence[Figure]) -> str:
     return f'<div class="grid2">{inside}</div>' if inside else ""
 
 
-def quiet(text: str) -> str:
-    """A remark in small type."""
-    return f'<p class="quiet">{escape(text)}</p>'
+def quiet(text: str, *, wide: bool = False) -> str:
+    """A remark in small type; a `wide` one is left out on narrow screens."""
+    return f'<p class="quiet{" wide" * wide}">{escape(text)}</p>'
 
 
 def folded(label: str, inside: str) -> str:

@@ -202,16 +202,19 @@ def _thresholds(found: ClassQuality) -> str:
     rows = [_cost_row(each) for each in found.costs]
     heads = ["false positive : false negative", "threshold", "cost per row", "recall"]
     heads += ["false positive rate", "cost if none", "cost if all"]
-    return f"<h3>Costs and thresholds</h3>{table(heads, rows, 'tnnnNNN')}" + quiet(
-        f"For the costs of the two kinds of error, the threshold with the smallest cost on "
-        f"held-out rows: a row with at least this value is called {found.label}. "
-        + (
-            ""
-            if found.held.folds is None
-            else "Cost, recall and false positive rate are measured with each fold at the "
-            "threshold of the other folds. "
+    return (
+        f"<h3>Costs and thresholds</h3>{table(heads, rows, 'tnnnNNN')}"
+        + quiet(
+            f"For the costs of the two kinds of error, the threshold with the smallest cost on "
+            f"held-out rows: a row with at least this value is called {found.label}. "
+            + (
+                ""
+                if found.held.folds is None
+                else "Cost, recall and false positive rate are measured with each fold at the "
+                "threshold of the other folds. "
+            )
         )
-        + "The last columns are the costs if no row or every row is called so."
+        + quiet("The last columns are the costs if no row or every row is called so.", wide=True)
     )
 
 

@@ -129,17 +129,27 @@ def _row(each: SingleRow) -> str:
             f"{escape(shortened(name, 24))} <span class='quiet'>{escape(shown_value(value))}"
             "</span>",
             bar_row(part, span),
-            signed(part),
+            _signed(part),
         ]
         for name, value, part in parts
     ]
     if len(each.parts) > SHOWN:
-        rows.append([f"{len(each.parts) - SHOWN} other columns", bar_row(rest, span), signed(rest)])
+        rows.append(
+            [
+                f"{len(each.parts) - SHOWN} other columns",
+                bar_row(rest, span),
+                signed(rest).replace("-", "−"),
+            ]
+        )
     return (
         f"<figure><h3>Row {each.row:,}: {escape(each.why)}</h3><figcaption>"
         f"{escape(each.response)} {tidy(each.total)}, on average {tidy(each.base)}; true value "
         f"{escape(shown_value(each.true))}</figcaption>{table(['', '', ''], rows, 'tpn')}</figure>"
     )
+
+
+def _signed(value: float) -> str:
+    return signed(value).replace("-", "−")
 
 
 def _coefficients(found: Explanation) -> str:

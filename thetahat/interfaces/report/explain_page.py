@@ -12,7 +12,7 @@ from thetahat.interfaces.report.cells import document, sentence, tidy
 from thetahat.interfaces.report.classes import classes_section
 from thetahat.interfaces.report.columns import columns_section
 from thetahat.interfaces.report.numbers import numbers_section
-from thetahat.interfaces.report.page import MOST_AGAINST, style
+from thetahat.interfaces.report.page import style
 from thetahat.interfaces.scoring import metric_name
 
 
@@ -40,8 +40,7 @@ def write_page(
     if isinstance(judged, ClassQuality):
         good = classes_section(judged)
     else:
-        top = [str(each) for each in list(found.importances.intervals)[:MOST_AGAINST]]
-        good = numbers_section(judged, target, X, top)
+        good = numbers_section(judged, target, X, found.most_important)
     body = (
         f"{header}<h2>Columns that matter</h2>{columns_section(found, metric, 'these rows')}"
         f"<h2>How good are the predictions?</h2>{good}"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-import numpy as np
-
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.interfaces.plotted import numbers_along
 from thetahat.interfaces.quality import NumberQuality
 from thetahat.interfaces.report import pictures
 from thetahat.interfaces.report.cells import Figure, between, figures, quiet, table, tidy
@@ -42,10 +42,9 @@ def _against(found: NumberQuality, X: Any, name: str) -> Figure:
     values = X[name][found.held.rows]
     caption = "Median and 80% of the errors, for rows with similar values."
     title = f"Errors against {name}"
-    if values.dtype.is_numeric():
-        numbers = values.to_numpy().astype(np.float64)
-        if np.isfinite(numbers).sum() >= 2 and len(np.unique(numbers[np.isfinite(numbers)])) > 2:
-            return title, caption, pictures.errors_along(numbers, found.off, name)
+    numbers = numbers_along(values)
+    if numbers is not None:
+        return title, caption, pictures.errors_along(numbers, found.off, name)
     caption = "Median and 80% of the errors, for the most frequent values."
     return title, caption, pictures.errors_by_category(values.to_list(), found.off, name)
 
@@ -53,10 +52,10 @@ def _against(found: NumberQuality, X: Any, name: str) -> Figure:
 def _table(found: NumberQuality, target: str) -> str:
     errors = found.errors
     measures = [
-        ["root mean squared error", tidy(errors.rmse.estimate, 4), between(errors.rmse, 4)],
-        ["mean absolute error", tidy(errors.mae.estimate, 4), between(errors.mae, 4)],
-        ["R²", tidy(errors.r2, 4), ""],
-        ["mean error (bias)", tidy(float(found.off.mean()), 4), ""],
+        ["root mean squared error", _with_ends(errors.rmse)],
+        ["mean absolute error", _with_ends(errors.mae)],
+        ["R²", tidy(errors.r2, 4)],
+        ["mean error (bias)", tidy(float(found.off.mean()), 4)],
     ]
     quantiles = [
         [f"{share:.0%}", tidy(found.error_quantiles[share], 4)] for share in found.error_quantiles
@@ -66,10 +65,15 @@ def _table(found: NumberQuality, target: str) -> str:
     ]
     name = escape(target)
     return (
-        f"<h3>Errors of {name}</h3>{table(['', 'value', '95% interval'], measures, 'tnn')}"
+        f"<h3>Errors of {name}</h3>{table(['', 'value, 95% interval'], measures, 'tn')}"
         '<div class="grid2"><div>'
         f"<h3>Quantiles of predicted − true</h3>{table(['share below', 'error'], quantiles, 'tn')}"
         "</div><div>"
         f"<h3>Quantiles of the size</h3>{table(['share below', 'size of error'], sizes, 'tn')}"
         "</div></div>" + quiet("All on held-out rows, taken together.")
     )
+
+
+def _with_ends(interval: Interval) -> str:
+    """An estimate, with its interval below it."""
+    return f'{tidy(interval.estimate, 4)}<br><span class="quiet">{between(interval, 4)}</span>'

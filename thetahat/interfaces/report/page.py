@@ -16,6 +16,7 @@ from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.atomic_file import atomic_file
 from thetahat.interfaces.console import Console
 from thetahat.interfaces.explanation import Explanation, explain
+from thetahat.interfaces.plotted import plotted
 from thetahat.interfaces.quality import ClassQuality, NumberQuality, held_out, quality
 from thetahat.interfaces.report import pictures
 from thetahat.interfaces.report.cells import document, quiet, sentence, table, tidy
@@ -30,8 +31,6 @@ from thetahat.interfaces.trial import Trial
 from thetahat.persistence.model_file import versions
 
 MOST_COLUMNS = 200
-MOST_AGAINST = 3
-"""Largest number of columns against which errors are shown."""
 
 
 def write_report(
@@ -62,7 +61,17 @@ def write_report(
         text = page(trial, data, found, explained)
     with atomic_file(path) as file:
         file.write(text.encode())
-    return {"quality": found.as_data(), "explanation": explained.as_data()}
+    drawn = plotted(found, problem.X, explained.most_important, problem.rows)
+    return {
+        "quality": {**found.as_data(), "plotted": drawn},
+        "explanation": explained.as_data(),
+        "distributions": {
+            each.name: pictures.distribution(each.values) for each in problem.columns[:MOST_COLUMNS]
+        },
+        "fits": _fits(trial),
+        "fit_seconds": _seconds(trial),
+        "versions": versions(),
+    }
 
 
 def page(
@@ -70,13 +79,12 @@ def page(
 ) -> str:
     """The whole document."""
     name = "standard input" if data == "-" else data.rpartition("/")[2]
-    top = [str(each) for each in list(explained.importances.intervals)[:MOST_AGAINST]]
     body = "".join(
         [
             _header(trial, name),
             findings_section(trial.findings),
             _models(trial),
-            _quality(trial, found, top),
+            _quality(trial, found, explained.most_important),
             f"<h2>Columns that matter to {escape(trial.best)}</h2>",
             columns_section(explained, trial.metric),
             quiet(trial.shown_words) if trial.shown_words else "",
@@ -196,17 +204,24 @@ def _data(trial: Trial) -> str:
     )
 
 
-def _again(trial: Trial) -> str:
-    spent = sum(
+def _fits(trial: Trial) -> int:
+    return len(trial.models) * trial.cv
+
+
+def _seconds(trial: Trial) -> float:
+    return sum(
         float(each.fit_seconds.sum() + each.predict_seconds.sum())
         for each in trial.comparison.evaluations.values()
     )
+
+
+def _again(trial: Trial) -> str:
     command = shlex.join(["thetahat", *sys.argv[1:]])
     made = ", ".join(
         f"{name} {version}" for name, version in versions().items() if name != "format"
     )
-    fits = len(trial.models) * trial.cv
     return (
-        f"<h2>How to reproduce this</h2><p>{fits} fits, {spent:.1f} s of computing time.</p>"
+        f"<h2>How to reproduce this</h2><p>{_fits(trial)} fits, {_seconds(trial):.1f} s of "
+        "computing time.</p>"
         f'<pre>{escape(command)}</pre><p class="quiet">{escape(made)}</p>'
     )

@@ -11,14 +11,9 @@ from thetahat.evaluation.curves.precision_recall import PrecisionRecallCurve
 from thetahat.evaluation.curves.roc import RocCurve
 from thetahat.evaluation.dependence import PartialDependence
 from thetahat.foundation.types import Array
+from thetahat.interfaces import plotted
 from thetahat.interfaces.report.svg import Frame
 
-MOST_POINTS = 600
-BINS = 24
-GROUPS = 12
-"""Largest number of groups of rows whose errors are summarised by quantiles."""
-CATEGORIES = 6
-"""Largest number of categories of a column in a figure."""
 UNIT = (0.0, 1.0)
 
 
@@ -28,7 +23,8 @@ def roc(curve: RocCurve) -> str:
     frame = Frame(UNIT, UNIT, *words, square=True)
     frame.band(curve.grid.tolist(), curve.low.tolist(), curve.high.tolist())
     frame.line(UNIT, UNIT, "reference")
-    frame.line(*_thinned(curve.fpr, curve.tpr))
+    xs, ys = plotted.thinned(curve.fpr, curve.tpr)
+    frame.line(xs, ys)
     return str(frame)
 
 
@@ -38,7 +34,8 @@ def precision_recall(curve: PrecisionRecallCurve) -> str:
     frame = Frame(UNIT, UNIT, *words, square=True)
     frame.band(curve.grid.tolist(), curve.low.tolist(), curve.high.tolist())
     frame.line(UNIT, (curve.share, curve.share), "reference")
-    frame.line(*_thinned(curve.recall, curve.precision))
+    xs, ys = plotted.thinned(curve.recall, curve.precision)
+    frame.line(xs, ys)
     return str(frame)
 
 
@@ -64,14 +61,14 @@ def thresholds(roc_curve: RocCurve, precisions: PrecisionRecallCurve) -> str:
     words = ("threshold", "share", "Recall, precision and F1 against the threshold")
     frame = Frame(ends, UNIT, *words, square=True)
     for values, kind in ((recall, "line"), (precision, "line second"), (both, "line third")):
-        xs, ys = _thinned(at[::-1], values[::-1])
+        xs, ys = plotted.thinned(at[::-1], values[::-1])
         frame.line(xs, ys, kind)
     return str(frame)
 
 
 def predicted_against_true(y: Array, predicted: Array, target: str) -> str:
     """One dot per row, or a sample of the rows if there are many."""
-    rows = _some(len(y))
+    rows = plotted.some_rows(len(y))
     ends = _padded(np.concatenate([y[rows], predicted[rows]]))
     words = (f"predicted {target}", f"true {target}", "Predicted against true values")
     frame = Frame(ends, ends, *words, square=True)
@@ -82,8 +79,7 @@ def predicted_against_true(y: Array, predicted: Array, target: str) -> str:
 
 def residuals(off: Array, target: str) -> str:
     """Histogram of the errors of the predictions."""
-    ends = np.quantile(off, [0.005, 0.995])
-    counts, edges = np.histogram(np.clip(off, *ends), bins=BINS)
+    counts, edges = plotted.error_counts(off)
     frame = Frame(
         (float(edges[0]), float(edges[-1])),
         (0, float(counts.max())),
@@ -100,13 +96,13 @@ def errors_along(values: Array, off: Array, name: str) -> str:
     """Errors against a number, with their quantiles in groups of rows: 10, 50 and 90%."""
     known = np.isfinite(values)
     values, off = values[known], off[known]
-    rows = _some(len(off))
+    rows = plotted.some_rows(len(off))
     low, high = np.quantile(off, [0.005, 0.995])
     ends = _padded(np.clip(np.append(off, 0.0), low, high))
     span = np.quantile(values, [0.005, 0.995])
     across = _padded(np.clip(values, *span), 0.02)
     frame = Frame(across, ends, name, "predicted − true", f"Errors against {name}")
-    at, quantiles = _quantiles_along(values, off)
+    at, quantiles = plotted.quantiles_along(values, off)
     if len(at) > 1:
         bounded = np.clip(quantiles, *ends)
         frame.band(at, bounded[:, 0].tolist(), bounded[:, 2].tolist())
@@ -119,10 +115,7 @@ def errors_along(values: Array, off: Array, name: str) -> str:
 
 def errors_by_category(values: list[Any], off: Array, name: str) -> str:
     """Median and 10 to 90% quantiles of the errors for the most frequent categories."""
-    labels = np.asarray(["missing" if each is None else str(each) for each in values])
-    distinct, counts = np.unique(labels, return_counts=True)
-    kept = distinct[np.argsort(-counts, kind="stable")][:CATEGORIES]
-    found = np.array([np.quantile(off[labels == each], [0.1, 0.5, 0.9]) for each in kept])
+    kept, found = plotted.quantiles_by_category(values, off)
     ends = _padded(np.append(found, 0.0))
     frame = Frame(
         (-0.5, len(kept) - 0.5),
@@ -130,7 +123,7 @@ def errors_by_category(values: list[Any], off: Array, name: str) -> str:
         name,
         "predicted − true",
         f"Errors for each {name}",
-        x_names=kept.tolist(),
+        x_names=kept,
     )
     frame.line((-0.5, len(kept) - 0.5), (0.0, 0.0), "reference")
     frame.whiskers(range(len(kept)), found[:, 0], found[:, 2])
@@ -154,7 +147,7 @@ def effect(found: PartialDependence) -> str:
         frame.band(values, low.tolist(), high.tolist())
         frame.line(values, found.mean)
         return str(frame)
-    few = min(CATEGORIES, len(found.values))
+    few = min(plotted.CATEGORIES, len(found.values))
     names = [str(each) for each in found.values[:few]]
     frame = Frame((-0.5, few - 0.5), ends, *words, x_names=names)
     frame.whiskers(range(few), low[:few], high[:few])
@@ -194,27 +187,6 @@ def distribution(values: Any) -> list[float]:
         return np.histogram(np.clip(numbers, *ends), bins=20)[0].astype(float).tolist()
     counts = present.value_counts(sort=True)["count"].head(20)
     return [float(each) for each in counts]
-
-
-def _quantiles_along(values: Array, off: Array) -> tuple[list[float], Array]:
-    """Centres of groups of rows with similar values, and the 10, 50, 90% quantiles of errors."""
-    groups = int(np.clip(len(values) // 20, 1, GROUPS))
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, groups + 1)[1:-1]))
-    which = np.searchsorted(edges, values, side="right")
-    kept = [group for group in range(edges.size + 1) if np.sum(which == group) >= 5]
-    at = [float(np.median(values[which == group])) for group in kept]
-    found = [np.quantile(off[which == group], [0.1, 0.5, 0.9]) for group in kept]
-    return at, np.array(found).reshape(-1, 3)
-
-
-def _some(n: int) -> Array:
-    return np.random.default_rng(0).permutation(n)[:MOST_POINTS]
-
-
-def _thinned(xs: Array, ys: Array) -> tuple[list[float], list[float]]:
-    """A curve with thousands of steps, reduced to some hundreds."""
-    keep = np.unique(np.linspace(0, len(xs) - 1, MOST_POINTS).round().astype(int))
-    return xs[keep].tolist(), ys[keep].tolist()
 
 
 def _padded(values: Array, share: float = 0.05) -> tuple[float, float]:

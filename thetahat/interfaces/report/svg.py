@@ -15,6 +15,9 @@ WIDTH, HEIGHT = 420, 300
 RIGHT, TOP, BOTTOM = 14, 12, 46
 CHARACTER = 7.2
 """Width of a character of a tick label."""
+WIDE, NARROW = "mwMW@%&<>=+~", "fijlrtI.,:;!|'()[] "
+LINE = 13
+"""Height of a line of tick labels."""
 LABEL = 7.4
 """Width of a character of the label of an axis."""
 UNITS = ((1e12, 1e12, "T"), (1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e5, 1e3, "k"))
@@ -39,16 +42,22 @@ class Frame:
     def __post_init__(self) -> None:
         widest = max(map(len, labels_of(ticks(*self.y_range))))
         self.left = int(max(46.0, 31 + CHARACTER * widest))
+        self._names: list[list[str]] = []
+        if self.x_names is not None:
+            room = (WIDTH - self.left - RIGHT) / max(1, len(self.x_names)) - 6
+            self._names = [wrapped(name, room) for name in self.x_names]
+        self.bottom = BOTTOM + LINE * (max(map(len, self._names), default=1) - 1)
 
     @property
     def height(self) -> int:
-        return WIDTH - self.left - RIGHT + TOP + BOTTOM if self.square else HEIGHT
+        return WIDTH - self.left - RIGHT + TOP + self.bottom if self.square else HEIGHT
 
     def x(self, value: float) -> float:
         return self.left + _share(value, self.x_range) * (WIDTH - self.left - RIGHT)
 
     def y(self, value: float) -> float:
-        return self.height - BOTTOM - _share(value, self.y_range) * (self.height - TOP - BOTTOM)
+        inside = self.height - TOP - self.bottom
+        return TOP + inside - _share(value, self.y_range) * inside
 
     def line(self, xs: Iterable[float], ys: Iterable[float], kind: str = "line") -> None:
         """Points joined in order."""
@@ -104,7 +113,7 @@ class Frame:
         return " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in zip(xs, ys, strict=True))
 
     def _axes(self) -> str:
-        bottom, parts = self.height - BOTTOM, []
+        bottom, parts = self.height - self.bottom, []
         heights = ticks(*self.y_range)
         for value, text in zip(heights, labels_of(heights), strict=True):
             y = self.y(value)
@@ -116,11 +125,12 @@ class Frame:
                 f'<text class="tick" x="{self.left - 7}" y="{y + 4:.1f}" text-anchor="end">'
                 f"{text}</text>"
             )
-        for value, text in self._along():
-            parts.append(
-                f'<text class="tick" x="{self.x(value):.1f}" y="{bottom + 17}" '
-                f'text-anchor="middle">{escape(text)}</text>'
-            )
+        for value, lines in self._along():
+            for number, text in enumerate(lines):
+                parts.append(
+                    f'<text class="tick" x="{self.x(value):.1f}" y="{bottom + 17 + LINE * number}" '
+                    f'text-anchor="middle">{escape(text)}</text>'
+                )
         middle, across = (self.left + WIDTH - RIGHT) / 2, (TOP + bottom) / 2
         wide, tall = WIDTH - self.left - RIGHT, bottom - TOP
         parts.append(
@@ -134,18 +144,17 @@ class Frame:
         )
         return "".join(parts)
 
-    def _along(self) -> list[tuple[float, str]]:
-        """The places and texts of the ticks of the horizontal axis, which do not overlap."""
+    def _along(self) -> list[tuple[float, list[str]]]:
+        """The places and lines of the ticks of the horizontal axis, which do not overlap."""
         wide = WIDTH - self.left - RIGHT
         if self.x_names is not None:
-            room = int(wide / max(1, len(self.x_names)) / CHARACTER) - 1
-            return [(place, shortened(name, room)) for place, name in enumerate(self.x_names)]
+            return list(enumerate(self._names))
         for most in (6, 5, 4, 3, 2):
             values = ticks(*self.x_range, most)
             texts = labels_of(values)
             if sum(map(len, texts)) * CHARACTER + 12 * len(texts) <= wide:
                 break
-        return list(zip(values, texts, strict=True))
+        return [(value, [text]) for value, text in zip(values, texts, strict=True)]
 
 
 def interval_row(low: float, value: float, high: float, span: tuple[float, float]) -> str:
@@ -220,7 +229,7 @@ def labels_of(values: Sequence[float]) -> list[str]:
     """The numbers of an axis, all with the same decimals and unit."""
     size = max(map(abs, values), default=0.0)
     step = min((b - a for a, b in pairwise(values)), default=size) or 1.0
-    if not math.isfinite(size) or size >= 1e13 or 0 < size < 1e-4 or step < 1e-9 * size:
+    if not math.isfinite(size) or size >= 1e16 or 0 < size < 1e-4 or step < 1e-9 * size:
         return [f"{value:.4g}".replace("e+", "e").replace("-", "−") for value in values]
     fitting = (
         (scale, unit) for least, scale, unit in UNITS if size >= least and step >= scale / 1000
@@ -242,6 +251,25 @@ def shortened(text: str, most: int) -> str:
         return text
     tail = most // 3 if most >= 12 else 0
     return f"{text[: max(1, most - 1 - tail)]}…{text[len(text) - tail :]}"
+
+
+def width_of(text: str) -> float:
+    """About the width of a tick label in a wide font."""
+    wide, narrow = (sum(each in some for each in text) for some in (WIDE, NARROW))
+    return CHARACTER * (len(text) + 0.5 * wide - 0.4 * narrow)
+
+
+def wrapped(text: str, room: float) -> list[str]:
+    """Text in one line or two, shortened where they are wider than the room."""
+    if width_of(text) <= room:
+        return [text]
+    cut = max((k for k in range(1, len(text)) if width_of(text[:k]) <= room), default=1)
+    blank = max(text.rfind(mark, 0, cut + 1) for mark in " -_/,")
+    # A word that is cut in the middle needs most of the line.
+    first = text[: blank + 1] if blank > 0 else text[:cut]
+    rest = text[len(first) :].strip()
+    fits = (k for k in range(len(rest), 0, -1) if width_of(shortened(rest, k)) <= room)
+    return [first.strip(), shortened(rest, next(fits, 1))]
 
 
 def _share(value: float, span: tuple[float, float]) -> float:
