@@ -51,6 +51,7 @@ FAMILIES = (
     "graphical",
     "clusters",
     "density_clusters",
+    "hierarchies",
     "mixture",
     "pictures",
     "surfaces",

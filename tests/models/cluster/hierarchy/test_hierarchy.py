@@ -9,6 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
 import thetahat as th
+from thetahat.models.cluster.hierarchy import merging
 
 LINE = np.array([[0.0], [1.0], [3.0], [7.0]])
 LINKAGES = ("single", "complete", "average", "ward")
@@ -283,3 +284,17 @@ def test_the_drawing_has_a_bracket_per_merge():
     assert sorted(tree.leaves().tolist()) == list(range(30))
     assert [int(each.get_text()) for each in axes.get_xticklabels()] == tree.leaves().tolist()
     pyplot.close("all")
+
+
+def test_ward_takes_all_distances_of_many_columns_where_there_is_memory(monkeypatch):
+    """4,000 rows need 64 MiB; centres in a tree would take twice the time."""
+
+    class Reached(Exception):
+        pass
+
+    def squared_distances(points):
+        raise Reached
+
+    monkeypatch.setattr(merging, "squared_distances", squared_distances)
+    with pytest.raises(Reached):
+        merging.merged(np.ones((4000, 50)), "euclidean", "ward", "AgglomerativeClustering")

@@ -69,7 +69,7 @@ def _ward(rows: Array) -> tuple[Array, Array]:
     n, d = rows.shape
     points = centred(rows)
     n_bytes = 4 * n * n
-    if (d > log2(n) and n_bytes <= min(LARGEST_TRIANGLE, memory_for(n_bytes) // 2)) or n < 200:
+    if (d > log2(n) and n_bytes <= min(LARGEST_TRIANGLE, memory_for(2 * n_bytes) // 2)) or n < 200:
         triangle = squared_distances(points)
         children, squares = chained(_native.LinkageChain(triangle, n, LINKAGES["ward"]), n)
         return children, np.sqrt(squares)

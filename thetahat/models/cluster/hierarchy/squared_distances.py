@@ -16,6 +16,8 @@ from thetahat.foundation.types import Array
 COORDINATES = 256
 TERMS = 1 << 23
 """Coordinates and terms n²d from which a product is at least 1.25 times as fast as differences."""
+CACHED = 1 << 17
+"""Numbers of all points beyond which differences wait for memory."""
 ROWS_AT_ONCE = 256
 _NEAR = 1e-3
 """Distances below this share of the two norms are computed from differences."""
@@ -28,7 +30,7 @@ def squared_distances(points: Array) -> Array:
     """The n(n − 1)/2 squared distances of points in float64. Cost: O(n² d)."""
     n, d = points.shape
     out = np.empty(n * (n - 1) // 2)
-    is_wide = d >= COORDINATES and n * n * d >= TERMS
+    is_wide = d >= COORDINATES and (n * n * d >= TERMS or n * d >= CACHED)
     if not (is_wide and _by_products(points, out)):
         _native.triangle_distances(points, 2.0, False, out, n_threads())
     return out
