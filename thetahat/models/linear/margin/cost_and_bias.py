@@ -66,7 +66,7 @@ class CostAndBias:
         Tolerance of the solver. It stops when the largest entry of the gradient of the objective is
         at most `tol`, or the duality gap is at most `tol`/100. For coordinate descent, the gap is
         at most this fraction of the objective at β = 0, and at most the fraction `tol` of the
-        objective reached (`tol`/10 for squared losses). Smaller values give a more exact solution
+        objective reached (`tol`/100 for squared losses). Smaller values give a more exact solution
         and take longer.
     fit_intercept : bool, default=True
         Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
@@ -150,7 +150,7 @@ class CostAndBias:
             method, reason = DualCoordinateDescent(), "few rows: coordinate descent on the dual"
         seed = 0 if self.random_state is None else _seed(self.random_state)
         # Conjugate gradients make the dual of smooth losses exact in a few sweeps.
-        share = min(1.0, max(EPSILON, self.tol / 10 if is_smooth else self.tol))
+        share = min(1.0, max(EPSILON, self.tol / 100 if is_smooth else self.tol))
         if isinstance(method, DualCoordinateDescent):
             steps = steps_for_sweeps(SWEEPS, self.max_iter)
             return DualCoordinateDescent(SWEEPS, seed, share), reason, steps
