@@ -34,10 +34,10 @@ def as_float(value: Any) -> float:
 def numbers(value: Any, name: str, who: str, *, finite: bool | None = True) -> Array:
     """An array of numbers, without NaN and, if `finite`, without infinity; with both if None."""
     try:
-        found = np.asarray(value, dtype=np.float64)
+        found = real_numbers(value, np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(
-            f"{who}: {name}={shown(value)} must be a number or an array of numbers."
+            f"{who}: {name}={shown(value)} must be a real number or an array of real numbers."
         ) from None
     if finite is None:
         return found

@@ -1,6 +1,7 @@
 """Extreme arguments and parameters: infinity, large shapes, far truncation, user functions."""
 
 from decimal import Decimal, localcontext
+from itertools import product
 
 import numpy as np
 import pytest
@@ -190,7 +191,7 @@ def test_heavy_tails_of_student_t():
         (lambda: d.Normal().expectation(lambda x: x[:3]), r"shape \(3,\) for values of shape"),
         (lambda: d.Normal().expectation(lambda x: x[None]), r"result has shape \(1, \d+\)"),
         (lambda: d.Poisson(2).expectation(lambda x: x + np.nan), r"is NaN at x = 0"),
-        (lambda: d.Poisson(2).expectation(lambda x: "a"), r"must be a number or an array"),
+        (lambda: d.Poisson(2).expectation(lambda x: "a"), r"must be a real number or an array"),
         (lambda: d.jensen_gap(lambda x: np.log(x - 9), d.Uniform(0, 1)), r"is NaN at x = 0\.5"),
         (lambda: d.jensen_gap(lambda x: np.array([]), d.Uniform()), r"result has shape \(0,\)"),
         (lambda: d.simulate_estimates(d.Normal(), 5, fit=len), r"it returned 5 of type int"),
@@ -203,7 +204,7 @@ def test_heavy_tails_of_student_t():
             r"cost must return one number.*returned NaN for the width",
         ),
         (lambda: binning.best_width([1, 2, 5], lambda *_: [1, 2]), r"returned shape \(2,\)"),
-        (lambda: binning.best_width([1, 2, 5], lambda *_: "x"), r"must be a number"),
+        (lambda: binning.best_width([1, 2, 5], lambda *_: "x"), r"must be a real number"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
@@ -233,3 +234,25 @@ def test_scale_of_light_tails_allows_for_heavier_ones():
     assert high == pytest.approx(alone[1], rel=0.05)
     heavy = d.StudentT.fit(z, df=fit.interval("df")[0] * 1.05).estimates[1]
     assert low <= heavy
+
+
+SHAPES = (1e-3, 0.5, 2.0, 10.0, 1e3, 1e6, 1e10)
+
+
+@pytest.mark.parametrize("probability", [1e-200, 1e-100, 1e-12, 0.1, 0.9])
+@pytest.mark.parametrize("law", [d.Beta, d.F, d.StudentT])
+def test_the_distribution_function_at_a_quantile_is_its_probability(law, probability):
+    """SciPy's quantiles lose digits, or are NaN, far in a tail and for large shapes."""
+    for shapes in [(a,) for a in SHAPES] if law is d.StudentT else product(SHAPES, SHAPES):
+        distribution = law(*shapes)
+        x = float(distribution.quantile(probability))
+        if 1e-290 < abs(x) < 1e150:
+            low, high = distribution.cdf([np.nextafter(x, -np.inf), np.nextafter(x, np.inf)])
+            assert low <= probability * (1 + 1e-6), (shapes, x)
+            assert high >= probability * (1 - 1e-6), (shapes, x)
+        assert not np.isnan(x)
+
+
+def test_a_small_distribution_function_keeps_its_digits_near_one():
+    assert d.Beta(1000, 1).cdf(0.9332) == pytest.approx(0.9332**1000, rel=1e-12)
+    assert d.StudentT(1).quantile(1e-300) == pytest.approx(-1e300 / np.pi, rel=1e-12)

@@ -70,7 +70,7 @@ class Answers:
         (np.array([[1, 0.5, 0], [0.1, 1, 0], [0, 0, 1]]), r"covariance_\[0, 1\] is 0\.5 and"),
         (np.array([[1, 2.0, 0], [2, 1, 0], [0, 0, 1]]), r"has the eigenvalue -1\. Use an"),
         (np.diag([1.0, -1.0, 1.0]), r"positive semi-definite"),
-        ("matrix", r"must be a number or an array of numbers"),
+        ("matrix", r"must be a real number or an array of real numbers"),
     ],
 )
 @pytest.mark.parametrize("model", [th.QuadraticDiscriminantAnalysis, th.LinearDiscriminantAnalysis])

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import betaln, digamma, fdtri, polygamma
+from scipy.special import betaln, digamma, fdtr, fdtri, polygamma
 
 from thetahat.data.source import Source
 from thetahat.foundation.docstrings import described_like
@@ -20,13 +20,14 @@ from thetahat.mathematics.distributions.fitting.rows import averages, column, re
 from thetahat.mathematics.distributions.gamma import POSITIVE
 from thetahat.mathematics.distributions.large_shapes import (
     HUGE_BETA,
-    LARGE_BETA,
     LOG_ROOT_2PI,
     beta_cdf,
+    beta_log_odds,
     beta_quantile,
     binet,
     gamma_cdf,
     gamma_quantile,
+    is_quantile,
     log_beta_kernel,
     log_gamma_kernel,
     log_minus_digamma,
@@ -121,8 +122,12 @@ class F(Distribution):
         a, b = self.df1 / 2, self.df2 / 2
         if np.isinf(b):
             return gamma_quantile(a, probability) / a
-        if max(a, b) < HUGE_BETA and min(a, b) < LARGE_BETA:
-            return np.asarray(fdtri(self.df1, self.df2, probability))
+        if max(a, b) < HUGE_BETA:
+            found = np.asarray(fdtri(self.df1, self.df2, probability))
+            if is_quantile(partial(fdtr, self.df1, self.df2), found, probability):
+                return found
+            with np.errstate(over="ignore"):
+                return np.exp(beta_log_odds(a, b, probability) + (np.log(b) - np.log(a)))
         if a > b:  # the smaller share has more digits
             with np.errstate(divide="ignore"):
                 return 1 / _odds(beta_quantile(b, a, 1 - probability), a, b)

@@ -14,12 +14,16 @@ correction (Temme 1979; Lugannani and Rice 1980).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import (
     betainc,
+    betaincc,
     betaincinv,
+    betaln,
     digamma,
     gammainc,
     gammaincc,
@@ -27,6 +31,7 @@ from scipy.special import (
     gammaln,
     ndtr,
     ndtri,
+    zeta,
 )
 
 from thetahat.foundation.types import Array
@@ -39,6 +44,11 @@ LARGE_BETA = 1e9
 HUGE_BETA = 1e30
 """Larger shape from which a Beta distribution whose other shape is not large is a Gamma one."""
 SMALL_STEP = 0.02
+MOST_STEPS = 100
+FARTHEST = 700.0
+"""Log-odds within which quantiles of Beta distributions are searched."""
+NEGLIGIBLE = -40.0
+"""Logarithm of a share that does not count beside 1."""
 _TEMME = (
     (
         -1 / 3, 1 / 12, -2 / 135, 1 / 864, 1 / 2835, -139 / 777600, 3.9192631785224378e-5,
@@ -170,7 +180,7 @@ def beta_cdf(a: Any, b: Any, p: Any, q: Any) -> Array:
     usual = ~(large | edge)
     one, two, at = (np.where(usual, each, 1.0) for each in (a, b, p))
     # Near p = 1 the digits are in q.
-    found = np.where(p > 0.9, 1 - betainc(two, one, np.where(usual, q, 1.0)), betainc(one, two, at))
+    found = np.where(p > 0.9, betaincc(two, one, np.where(usual, q, 1.0)), betainc(one, two, at))
     if edge.any():
         small, great = edge & (b > a), edge & (b <= a)
         with np.errstate(over="ignore"):
@@ -184,19 +194,67 @@ def beta_cdf(a: Any, b: Any, p: Any, q: Any) -> Array:
 def beta_quantile(a: float, b: float, probability: Array) -> Array:
     """The p with I_p(a, b) = probability."""
     if min(a, b) < LARGE_BETA:
-        if max(a, b) < HUGE_BETA:
-            return np.asarray(betaincinv(a, b, probability))
-        if b > a:
-            return -np.expm1(-gamma_quantile(a, probability) / b)
-        return np.exp(-gamma_quantile(b, 1 - probability) / a)
-    total = a + b
-    spread = np.sqrt(a / total * (b / total) / total)
-    p = np.clip(a / total + ndtri(probability) * spread, 1e-3 * a / total, 1 - 1e-3 * b / total)
+        if max(a, b) >= HUGE_BETA:
+            if b > a:
+                return -np.expm1(-gamma_quantile(a, probability) / b)
+            return np.exp(-gamma_quantile(b, 1 - probability) / a)
+        found = np.asarray(betaincinv(a, b, probability))
+        if is_quantile(partial(betainc, a, b), found, probability):
+            return found
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-beta_log_odds(a, b, probability)))
 
-    def log_slope(p: Array) -> Array:
-        return log_beta_kernel(a, b, p, 1 - p) - np.log1p(-p)
 
-    return _refined(p, probability, lambda p: beta_cdf(a, b, p, 1 - p), log_slope)
+def is_quantile(cdf: Callable[[Array], Array], found: Array, probability: Array) -> bool:
+    """Whether quantiles of SciPy are right up to the rounding of one number."""
+    with np.errstate(all="ignore"):
+        low, high = cdf(np.nextafter(found, -np.inf)), cdf(np.nextafter(found, np.inf))
+        below, above = low <= probability * (1 + 1e-13), high >= probability * (1 - 1e-13)
+    return bool(((below | np.isnan(low)) & (above | np.isnan(high)) & np.isfinite(found)).all())
+
+
+def beta_log_odds(a: float, b: float, probability: Array) -> Array:
+    """log(p/(1 − p)) with I_p(a, b) = probability, for shapes that are not huge."""
+    probability = np.asarray(probability, dtype=np.float64)
+    below = probability <= 0.5
+    found = np.empty(probability.shape)
+    found[below] = _low_log_odds(a, b, probability[below])
+    found[~below] = -_low_log_odds(b, a, 1 - probability[~below])
+    return found
+
+
+def _low_log_odds(a: float, b: float, probability: Array) -> Array:
+    """`beta_log_odds` of probabilities up to one half, by Newton's method for log I.
+
+    log I is concave in t = log(p/(1 − p)) with the slope p^a (1 − p)^b/(B(a, b)·I), because the
+    density of t is log-concave. From any start the second step is on the left of the solution,
+    from where the steps ascend to it.
+    """
+    with np.errstate(all="ignore"):
+        goal = np.log(probability)
+        # p^a/(a·B(a, b)) where p is so small that nothing else counts, and likewise 1 − p.
+        size = betaln(a, b)
+        low = (goal + np.log(a) + size) / a
+        high = (np.log1p(-probability) + np.log(b) + size) / b
+        spread = np.sqrt(zeta(2, a) + zeta(2, b))
+        t = np.nan_to_num(digamma(a) - digamma(b) + ndtri(probability) * spread)
+        at_low = np.log(max(1.0, b)) + low < NEGLIGIBLE
+        known = at_low | (np.log(max(1.0, a)) + high < NEGLIGIBLE)
+        t = np.where(known, np.where(at_low, low, -high), np.clip(t, -FARTHEST, FARTHEST))
+        for _ in range(MOST_STEPS):
+            p, q = 1 / (1 + np.exp(-t)), 1 / (1 + np.exp(t))
+            kernel, found = log_beta_kernel(a, b, p, q), np.log(beta_cdf(a, b, p, q))
+            # Where I underflows: I < p^a (1 − p)^b/(B·(a − (a + b)p)) on the left of the mode.
+            rate = np.log(np.maximum(a * q - b * p, 0.5 * a * q))
+            lost = np.isneginf(found)
+            step = (goal - np.where(lost, kernel - rate, found)) / np.exp(
+                np.where(lost, rate, kernel - found)
+            )
+            step = np.where(np.isnan(step) | known, 0.0, np.clip(step, -FARTHEST, FARTHEST))
+            t = np.where(known, t, np.clip(t + step, -FARTHEST, FARTHEST))
+            if np.all(np.abs(step) <= 1e-7 * min(spread, 1.0) + 1e-15 * np.abs(t)):
+                break  # the error after a step is its square
+    return t
 
 
 def _minus_log(p: Array, q: Array) -> Array:

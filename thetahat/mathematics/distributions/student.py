@@ -27,7 +27,12 @@ from thetahat.mathematics.distributions.fitting.rows import (
     column,
     require_spread,
 )
-from thetahat.mathematics.distributions.large_shapes import LOG_ROOT_2PI, log_minus_digamma
+from thetahat.mathematics.distributions.large_shapes import (
+    LOG_ROOT_2PI,
+    beta_log_odds,
+    is_quantile,
+    log_minus_digamma,
+)
 from thetahat.mathematics.parts import number
 
 LARGEST_DF = 1e8
@@ -106,8 +111,16 @@ class StudentT(Distribution):
         return ndtr(self._z(x)) if np.isinf(self.df) else stdtr(self.df, self._z(x))
 
     def _quantile(self, probability: Array) -> Array:
-        z = ndtri(probability) if self.df > NEARLY_NORMAL**2 else stdtrit(self.df, probability)
-        return self.location + self.scale * z
+        if self.df > NEARLY_NORMAL**2:
+            return self.location + self.scale * ndtri(probability)
+        found = stdtrit(self.df, probability)
+        if is_quantile(partial(stdtr, self.df), found, probability):
+            return self.location + self.scale * found
+        # P(T ≤ z) = ½ I_p(ν/2, ½) with p/(1 − p) = ν/z² for z < 0.
+        tail = 2 * np.minimum(probability, 1 - probability)
+        with np.errstate(over="ignore"):
+            size = np.exp((np.log(self.df) - beta_log_odds(self.df / 2, 0.5, tail)) / 2)
+            return self.location + self.scale * np.copysign(size, probability - 0.5)
 
     def _draw(self, n: int, random: np.random.Generator) -> Array:
         z = random.standard_normal(n) if np.isinf(self.df) else random.standard_t(self.df, n)
