@@ -302,7 +302,9 @@ HOSTILE = {
     "infinite": (np.full((40, 2), np.inf), np.arange(40.0)),
     "huge": (1e308 * np.linspace(-1, 1, 80).reshape(40, 2), 1e308 * np.linspace(-1, 1, 40)),
     "cells of any type": (
-        pd.DataFrame({"a": [[1], {"b": 2}, None, "x", 3.5] * 10, "b": [10**400] * 50}),
+        pd.DataFrame(
+            {"a": [[1], {"b": 2}, None, "x", 3.5] * 10, "b": [10**400] * 50}, dtype=object
+        ),
         ["p", "q"] * 25,
     ),
     "mixed labels": (np.random.default_rng(0).normal(size=(40, 2)), [1, "a"] * 20),

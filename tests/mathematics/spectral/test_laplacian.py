@@ -21,7 +21,9 @@ def ring(n, seed=0):
 
 
 def in_parts(n, parts):
-    return np.asarray(sparse.block_diag([ring(n, seed) for seed in range(parts)]).toarray())
+    return np.asarray(
+        sparse.block_diag([sparse.coo_array(ring(n, seed)) for seed in range(parts)]).toarray()
+    )
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])
@@ -72,7 +74,7 @@ def test_as_many_zero_eigenvalues_as_connected_components(n, parts):
 
 
 def test_equal_components_have_every_repeated_eigenvalue():
-    W = sparse.block_diag([ring(150)] * 3, format="csr")
+    W = sparse.block_diag([sparse.coo_array(ring(150))] * 3, format="csr")
     single = laplacian_eigenvectors(ring(150), 2).values[1]
     found = laplacian_eigenvectors(W, 6)
     np.testing.assert_allclose(found.values[3:], single, rtol=1e-8)

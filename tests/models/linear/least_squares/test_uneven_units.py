@@ -40,7 +40,7 @@ def test_ridge_cv_is_the_best_ridge(shape, unit):
         ]
         errors[alpha] = np.mean(np.square(left_out))
     assert model.alpha_ == min(errors, key=errors.get)
-    np.testing.assert_allclose(-model.best_score_, errors[model.alpha_], rtol=1e-4)
+    np.testing.assert_allclose(-model.best_score_, errors[model.alpha_], rtol=1e-3)
     wanted = ridge_by_svd(X, y, model.alpha_)
     np.testing.assert_allclose(model.coef_[1:], wanted[1:], atol=1e-3)
 
