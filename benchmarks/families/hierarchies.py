@@ -59,10 +59,9 @@ def merges(linkage: str) -> Contender:
     """All merges by fastcluster, from the rows where it can."""
 
     def load() -> Callable[[Data], Call]:
-        import fastcluster
-
         name = "linkage_vector" if linkage in ("single", "ward") else "linkage"
-        return lambda data: lambda: getattr(fastcluster, name)(data["X"], linkage)[:, 2]
+        merge = getattr(import_module("fastcluster"), name)
+        return lambda data: lambda: merge(data["X"], linkage)[:, 2]
 
     return load
 
