@@ -21,8 +21,10 @@ from thetahat.interfaces.singles import Singles, explain_rows
 Unseen = tuple[Any, Any, Array]
 """A fitted model, rows that were not used for the fit, and their targets."""
 
-MOST_ROWS = 2000
-"""Largest number of rows on which importances are computed, in all folds together."""
+LEAST_ROWS, MOST_ROWS = 500, 2000
+"""Numbers of rows on which importances are computed, in all folds together."""
+MOST_SHUFFLED = 40_000
+"""Number of rows times columns from which fewer rows are taken."""
 MOST_AGAINST = 3
 """Largest number of columns against which errors are shown."""
 EFFECTS = 4
@@ -89,9 +91,8 @@ def explain(
     for the rows, and `file_rows` their numbers in the file.
     """
     pairs = unseen or [(model, X, y)]
-    found = together(
-        [_on_few_rows(*each, scoring, seed, MOST_ROWS // len(pairs)) for each in pairs]
-    )
+    most = int(np.clip(MOST_SHUFFLED // X.shape[1], LEAST_ROWS, MOST_ROWS)) // len(pairs)
+    found = together([_on_few_rows(*each, scoring, seed, most) for each in pairs])
     top = [name for name, each in found.intervals.items() if each.low > 0][:EFFECTS]
     top = top or list(found.intervals)[:1]
     shown = [name for name in top if not _is_text(X, name)]

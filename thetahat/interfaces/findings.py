@@ -60,7 +60,12 @@ def findings_of(
     copied = None if splits is None else splits.copied
     found = check_table(table, time=asked.time, copied=copied)
     left_out = {each.name for each in problem.columns if each.kind == "drop"}
-    adapted = [_with_action(each, left_out, splits, asked) for each in found]
+    constant = {name for each in found.of("constants") for name in each.columns}
+    adapted = [
+        _with_action(each, left_out, splits, asked)
+        for each in found
+        if not (each.check == "numbers" and constant.issuperset(each.columns))
+    ]
     if test is not None:
         used = tuple(each for each in table.columns if each.name not in left_out)
         train = replace(table, columns=used)
@@ -109,7 +114,8 @@ def _with_action(
         return replace(finding, action=action)
     if finding.check == "numbers":
         done = "It is left out." if gone else "It is used as categories."
-        return replace(finding, action=f"{done} {finding.action}")
+        remedy = finding.action.partition(";")[0].rstrip(".")
+        return replace(finding, action=f"{done} {remedy}.")
     if finding.check == "groups":
         if asked.group in names:
             return replace(finding, severity="note", action="Its groups are kept together.")

@@ -111,8 +111,12 @@ def _fits(kind: Any, task: str) -> bool:
 
 
 def _asked_for(task: str, asked: Sequence[str], option: str) -> dict[str, type]:
-    known = _of_task(task)
-    names = _names(task, known)
+    usual = everyday(task)
+    names = _usual_names(task, usual)
+    known: Mapping[str, Any] = {kind.__name__: kind for kind in usual.values()}
+    if not all(each in known or _plain(each) in names for each in asked):
+        known = _of_task(task)  # which loads all models
+        names = _names(task, known)
     chosen = {}
     for each in asked:
         name = each if each in known else names.get(_plain(each))
@@ -120,6 +124,17 @@ def _asked_for(task: str, asked: Sequence[str], option: str) -> dict[str, type]:
             raise ParameterError(_unknown(each, task, names, option))
         chosen[known[name]._everyday or name] = known[name]
     return chosen
+
+
+def _usual_names(task: str, usual: Mapping[str, type]) -> dict[str, str]:
+    """The names of the classes of the usual models by their plain names and abbreviations."""
+    found = {_plain(name): kind.__name__ for name, kind in usual.items()}
+    return found | _abbreviations(task, found)
+
+
+def _abbreviations(task: str, found: Mapping[str, str]) -> dict[str, str]:
+    full = {short: of if isinstance(of, str) else of[task] for short, of in SHORT.items()}
+    return {short: found[_plain(of)] for short, of in full.items() if _plain(of) in found}
 
 
 def _names(task: str, known: Mapping[str, Any]) -> dict[str, str]:
@@ -133,11 +148,7 @@ def _names(task: str, known: Mapping[str, Any]) -> dict[str, str]:
     found |= {_plain(name): name for name in known}
     # The usual models take precedence: lasso chooses its penalty by itself, Lasso does not.
     found |= {_plain(kind._everyday): name for name, kind in known.items() if kind._everyday}
-    for short, of_tasks in SHORT.items():
-        full = of_tasks if isinstance(of_tasks, str) else of_tasks[task]
-        if _plain(full) in found:
-            found[short] = found[_plain(full)]
-    return found
+    return found | _abbreviations(task, found)
 
 
 def _plain(name: str) -> str:

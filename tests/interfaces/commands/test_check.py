@@ -108,6 +108,19 @@ class TestCheck:
         assert code == 1
         assert "The target 'weight' holds numbers with mixed units: kg, g. Convert" in err
 
+    def test_numbers_among_words(self, capsys, written):
+        table = numbers()
+        values = [f"{value:.4f}" if k % 2 else "n/a?" for k, value in enumerate(table["b"])]
+        path = written({**table, "mixed": values, "five": [5] * len(values)})
+        text = " ".join(run(capsys, "check", path, "-t", "y")[1].split())
+        assert "1 value is not a number: 'n/a?'." in text
+        assert (
+            "→ It is used as categories. Replace these values by missing ones, and convert the "
+            "column to numbers. column mixed" in text
+        )
+        assert "five has the same value" in text
+        assert "five holds numbers" not in text
+
     def test_rows_are_those_of_the_file(self, capsys, written):
         """Rows without a target are left out, but the others keep their numbers."""
         table = {name: [*each, *each[50:70]] for name, each in numbers().items()}

@@ -29,7 +29,7 @@ def _read(column: CheckedColumn) -> Finding | None:
         what = f"{column.name} holds numbers as text{how}, such as {column.raw_levels[0]!r}."
     if unread:
         what += (
-            f" {counted(len(unread), 'value is', 'values are')} not numbers: "
+            f" {counted(len(unread), 'value is not a number', 'values are not numbers')}: "
             f"{listed([repr(each) for each in unread], 3)}."
         )
     return Finding(
@@ -37,7 +37,8 @@ def _read(column: CheckedColumn) -> Finding | None:
         "warning" if unread else "note",
         what,
         "As text, every number is a category of its own, and its order is lost.",
-        "Convert the column to numbers; this check already treats it as numbers.",
+        ("Replace these values by missing ones, and convert" if unread else "Convert")
+        + " the column to numbers; this check already treats it as numbers.",
         (column.name,),
     )
 
