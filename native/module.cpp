@@ -107,6 +107,7 @@
     X(bins) \
     /* trees/density */ \
     X(density_tree) \
+    X(forest_densities) \
     /* trees/exact */ \
     X(sorted_columns) \
     X(statistic_tree) \

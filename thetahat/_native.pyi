@@ -691,6 +691,21 @@ def grow_density(
     max_depth: int,
     threads: int,
 ) -> tuple[TreeParts, FloatArray]: ...
+class ForestDensities:
+    def __init__(self) -> None: ...
+    def add(
+        self,
+        nodes: NDArray[Any],
+        roots: NDArray[Any],
+        place: NDArray[Any],
+        low: FloatArray,
+        high: FloatArray,
+        means: FloatArray,
+        factors: FloatArray,
+        log_scale: FloatArray,
+    ) -> None: ...
+    def logs(self, x: FloatArray, start: FloatArray, out: FloatArray) -> None: ...
+
 def gaussian_leaves(
     x: FloatArray,
     leaf: FloatArray,

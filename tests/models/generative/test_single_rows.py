@@ -15,7 +15,14 @@ CLASSIFIERS = [
     th.NearestCentroid(priors="empirical", shrink_threshold=0.2),
     th.GaussianNB(),
     th.CategoricalNB(),
+    th.NaiveBayes("gaussian"),
+    th.NaiveBayes(["categorical", "histogram", "kernel", "gaussian"]),
     th.BayesClassifier(th.KernelDensity(bandwidth=1.0)),
+    th.BayesClassifier(th.DensityForest(5, random_state=0)),
+    th.BayesClassifier(th.DensityForest(5, covariance_type="diag", random_state=0)),
+    th.BayesClassifier(
+        th.DensityForest(5, criterion="ise", leaf="uniform", margin=0.1, random_state=0)
+    ),
 ]
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.cached import cached_property
+from thetahat.foundation.checked_value import CheckedValue
 from thetahat.foundation.types import Array
 from thetahat.models.density.gaussian_cells import GaussianCells, log_sum
 from thetahat.models.density.growing import CellDensity
@@ -19,30 +19,6 @@ BLOCK_ROWS = 1 << 16
 """Number of rows whose leaves in all trees are kept in memory at once."""
 SMALLEST = 1e-280
 """Smaller sums of densities, relative to the largest, are computed with logarithms."""
-
-
-@dataclass(frozen=True)
-class ForestTable:
-    """What the densities of single rows need of trees with Gaussian leaves, prepared."""
-
-    box: list[tuple[float, float]]
-    packed: PackedTrees
-    roots: Array
-    place: Array
-    """The number of each node among the leaves of all trees."""
-    means: Array
-    factors: Array
-    log_scales: Array
-    log_count: float
-
-    def log_density(self, row: list[float]) -> float:
-        for x, (low, high) in zip(row, self.box, strict=True):
-            if not low <= x <= high:
-                return -inf
-        one, logs = np.array([row]), np.empty(1)
-        leaf = self.place[self.packed.leaves(one) + self.roots]
-        _native.gaussian_leaves(one, leaf, self.means, self.factors, self.log_scales, logs, 1)
-        return float(logs[0]) - self.log_count
 
 
 @dataclass(frozen=True)
@@ -78,17 +54,23 @@ class AverageDensity:
         scales = [part.log_scales for part in parts]
         return np.concatenate(means), np.concatenate(factors), np.concatenate(scales)
 
-    def row_table(self) -> ForestTable | None:
-        """Log-densities of single rows; None for constant densities and oblique splits."""
-        if self._gaussians is None or self.trees[0].cells.directions is not None:
-            return None
-        means, factors, log_scales = self._gaussians
-        box, flat = self.trees[0].cells.box, factors.reshape(factors.shape[0], -1)
-        bounds = list(zip(box.low.tolist(), box.high.tolist(), strict=True))
-        roots = self._packed.roots[:-1, None]
-        log_count = float(np.log(len(self.trees)))
-        return ForestTable(
-            bounds, self._packed, roots, self._place, means, flat, log_scales, log_count
+    @property
+    def is_oblique(self) -> bool:
+        """Whether splits are by directions, so that trees alone do not find the leaves."""
+        return self.trees[0].cells.directions is not None
+
+    def add_to(self, compiled: _native.ForestDensities) -> None:
+        """Add the trees to those of other forests, for few rows."""
+        if self._gaussians is None:
+            trees = [part.cells.tree for part in self.trees]
+            scales = np.concatenate([tree.values[tree.feature < 0, 0] for tree in trees])
+            means = factors = np.empty((len(scales), 0))
+        else:
+            means, factors, scales = self._gaussians
+        packed, box = self._packed, self.trees[0].cells.box
+        flat = factors.reshape(len(scales), -1)
+        compiled.add(
+            packed._bytes, packed.roots, self._place, box.low, box.high, means, flat, scales
         )
 
     @cached_property
@@ -97,7 +79,7 @@ class AverageDensity:
 
     def _leaves(self, X: Array) -> Array:
         """Index of the leaf of each row among the leaves of all trees, (n_trees, n); −1 outside."""
-        if self.trees[0].cells.directions is not None:
+        if self.is_oblique:
             first = np.cumsum([0] + [part.cells.leaves.size for part in self.trees])
             leaf = np.stack([part.cells.leaf_of(X) for part in self.trees])
             return np.where(leaf < 0, -1, leaf + first[:-1, None]).astype(np.int32)
@@ -135,3 +117,29 @@ class AverageDensity:
             rows = np.flatnonzero(chosen == tree)
             out[rows] = self.trees[tree].sample(rows.size, rng)
         return out
+
+
+@dataclass(frozen=True)
+class ForestsOfClasses(CheckedValue):
+    """The forests of several classes, whose log-densities at few rows are found in one call."""
+
+    forests: tuple[AverageDensity, ...]
+    log_priors: Array
+
+    @cached_property
+    def _compiled(self) -> _native.ForestDensities:
+        compiled = _native.ForestDensities()
+        for forest in self.forests:
+            forest.add_to(compiled)
+        return compiled
+
+    @cached_property
+    def _start(self) -> Array:
+        return -np.log([len(forest.trees) for forest in self.forests])
+
+    def joint(self, rows: Array) -> Array:
+        """log π_c + log p(x | c) of every row and class, (n, C)."""
+        found = np.empty((len(rows), len(self.forests)))
+        self._compiled.logs(np.ascontiguousarray(rows), self._start, found)
+        found += self.log_priors
+        return found

@@ -25,15 +25,14 @@ from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
-from thetahat.models.density.average import AverageDensity, ForestTable
+from thetahat.models.density.average import AverageDensity
 from thetahat.models.density.box import Box, box_around
 from thetahat.models.density.cell_model import CellModel
 from thetahat.models.density.growing import CellDensity, Plan, answer, grow_cells
-from thetahat.models.density.single_rows import SingleRows
 
 
 @with_parameters
-class DensityForest(Watched, CellModel, SingleRows):
+class DensityForest(Watched, CellModel):
     """Density forest: the average of many randomised density trees.
 
     The average is smoother than a single tree. Every tree is grown in the same box, on rows drawn
@@ -127,10 +126,6 @@ class DensityForest(Watched, CellModel, SingleRows):
                 ConvergenceWarning,
             )
         return self
-
-    def _row_table(self) -> ForestTable | None:
-        """Log-densities of single rows; None for uniform leaves and oblique splits."""
-        return self.density_.row_table()
 
     def _grow(self, X: Array, weight: Array, box: Box, plan: Plan, seed: int) -> CellDensity:
         """One tree on its own sample of rows."""

@@ -16,6 +16,8 @@ from thetahat.estimator.generative_classifier import GenerativeClassifier, class
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
+from thetahat.models.density.average import ForestsOfClasses
+from thetahat.models.density.density_forest import DensityForest
 from thetahat.models.density.kernel_density.kernel_density import KernelDensity
 from thetahat.models.density.single_rows import RowTable, row_table
 from thetahat.models.generative.stacked_components import (
@@ -114,7 +116,7 @@ class BayesClassifier(GenerativeClassifier):
         self.densities_ = [
             self._fitted(clone(density), source, rows, code) for code, rows in enumerate(of_class)
         ]
-        for each in ("_few_levels", "_stack", "_row_tables"):
+        for each in ("_few_levels", "_stack", "_row_tables", "_forests"):
             self.__dict__.pop(each, None)
             getattr(self, each)  # made now, so that predictions do not change the model
         return self
@@ -176,6 +178,8 @@ class BayesClassifier(GenerativeClassifier):
         levels = self._few_levels
         if levels is not None and rows.shape[0] <= FEW and rows.dtype.char == "d":
             return self._few(np.ascontiguousarray(rows), levels)
+        if self._forests is not None and rows.shape[0] <= FEW and rows.dtype.char == "d":
+            return self._forests.joint(rows)
         if self._row_tables is not None and rows.shape[0] <= FEW and rows.dtype.char == "d":
             levels, tables = self._row_tables
             logs = [[each.log_density(row) for each in tables] for row in rows.tolist()]
@@ -208,6 +212,19 @@ class BayesClassifier(GenerativeClassifier):
             tables.append(table)
         with np.errstate(divide="ignore"):
             return np.log(self.class_prior_), tables
+
+    @cached_property
+    def _forests(self) -> ForestsOfClasses | None:
+        """The forests of all classes; None for other densities and oblique splits."""
+        if not all(type(density) is DensityForest for density in self.densities_):
+            return None
+        forests = tuple(density.density_ for density in self.densities_)
+        if any(forest.is_oblique for forest in forests):
+            return None
+        with np.errstate(divide="ignore"):
+            found = ForestsOfClasses(forests, np.log(self.class_prior_))
+        _ = found._compiled  # made now, not with the first row
+        return found
 
     @cached_property
     def _few_levels(self) -> Array | None:

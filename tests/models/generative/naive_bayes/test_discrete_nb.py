@@ -214,7 +214,7 @@ def test_priors_are_checked(name):
         ([0.5, 0.5], "must match number of classes"),
         ([0.5, 0.5, 0.5, -0.5], "non-negative"),
         ([0.5, 0.5, 0.5, 0.5], "sum of the priors"),
-        ("uniform", "class_prior='uniform' must be a number or an array"),
+        ("uniform", "class_prior='uniform' must be a real number or an array"),
     ):
         with pytest.raises(th.errors.ParameterError, match=words):
             getattr(th, name)(class_prior=prior).fit(x, y)
