@@ -116,6 +116,7 @@ def test_drawing():
         (lambda: th.MarkovGraph([[1.0, 0.5], [0.1, 1.0]]), "symmetric"),
         (lambda: th.MarkovGraph([[1.0, 0.5]]), "as many rows as columns"),
         (lambda: th.MarkovGraph([[1.0, 0.0], [0.0, -1.0]]), "diagonal must be positive"),
+        (lambda: th.MarkovGraph([[1.0, 2.0], [2.0, 1.0]]), "must be positive definite.*-1"),
         (lambda: th.MarkovGraph([[1.0, np.inf], [np.inf, 1.0]]), "finite|infinity|inf"),
         (lambda: th.MarkovGraph(CHAIN, tol=-1), "tol=-1 must be"),
         (lambda: th.MarkovGraph(CHAIN, names=["a"]), "3 different names"),

@@ -15,6 +15,7 @@ from thetahat.estimator.parameters import at_least, check_value
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.square import as_symmetric
 from thetahat.models.graphical.layout import spring_layout
@@ -34,8 +35,8 @@ class MarkovGraph:
     x_A ⟂ x_B | x_C if every path from A to B passes through C. The covariance graph, which has an
     edge where σ_ij ≠ 0, shows marginal dependence instead and usually has many more edges.
 
-    Formula: edge i — j ⇔ |ρ_ij| > tol. Cost: O(d²) for the graph and O(d²) for each query; O(d³)
-    for the covariance graph.
+    Formula: edge i — j ⇔ |ρ_ij| > tol. Cost: O(d³) for checking the matrix and for the covariance
+    graph; O(d²) for each query.
 
     Parameters
     ----------
@@ -97,7 +98,9 @@ class MarkovGraph:
                 "covariance matrix."
             )
         scale = np.sqrt(variances)
-        self.partial_correlations = -self.precision / scale / scale[:, None]
+        scaled = self.precision / scale / scale[:, None]
+        _require_semidefinite(scaled)
+        self.partial_correlations = -scaled
         np.fill_diagonal(self.partial_correlations, 1.0)
         self.adjacency = np.abs(self.partial_correlations) > self.tol
         np.fill_diagonal(self.adjacency, False)
@@ -289,3 +292,19 @@ class MarkovGraph:
         for column in [columns] if single else columns:
             found[self._place(column)] = True
         return found
+
+
+def _require_semidefinite(scaled: Array) -> None:
+    """Refuse a matrix with unit diagonal that has a negative eigenvalue beyond rounding."""
+    d = len(scaled)
+    slack = 1e-10 * d
+    with one_blas_thread():
+        try:
+            np.linalg.cholesky(scaled + slack * np.eye(d))
+        except np.linalg.LinAlgError:
+            least = float(np.linalg.eigvalsh(scaled)[0])
+            raise DataError(
+                "MarkovGraph: the precision matrix must be positive definite, but scaled to a unit "
+                f"diagonal it has the eigenvalue {least:.4g}. Pass the inverse of a covariance "
+                "matrix."
+            ) from None
