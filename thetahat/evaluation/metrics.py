@@ -89,7 +89,15 @@ def known_as(scorer: Any) -> str | None:
     function = getattr(scorer, "_score_func", None)
     if not getattr(function, "__module__", "").startswith("sklearn."):
         return None
-    return _names().get(repr(scorer))
+    return _names().get(_repr(scorer))
+
+
+def _repr(scorer: Any) -> str:
+    """The function of a scorer, its sign and its options, but not which class is positive."""
+    options = {name: value for name, value in scorer._kwargs.items() if name != "pos_label"}
+    return repr(
+        (scorer._score_func, scorer._sign, scorer._response_method, sorted(options.items()))
+    )
 
 
 def own_score(model: Any) -> str | None:
@@ -124,8 +132,7 @@ def range_of_function(score: Any) -> tuple[float, float]:
 
 @cache
 def _names() -> dict[str, str]:
-    # The repr of a scorer contains its function, its sign and its options.
-    return {repr(get_scorer(name)): name for name in get_scorer_names()}
+    return {_repr(get_scorer(name)): name for name in get_scorer_names()}
 
 
 @cache

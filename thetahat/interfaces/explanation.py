@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.types import Array
 from thetahat.interfaces.quality import Held
+from thetahat.interfaces.scoring import scorer_of
 from thetahat.interfaces.singles import Singles, explain_rows
 
 Unseen = tuple[Any, Any, Array]
@@ -92,7 +93,9 @@ def explain(
     """
     pairs = unseen or [(model, X, y)]
     most = int(np.clip(MOST_SHUFFLED // X.shape[1], LEAST_ROWS, MOST_ROWS)) // len(pairs)
-    found = together([_on_few_rows(*each, scoring, seed, most) for each in pairs])
+    scorer = scorer_of(scoring, y)
+    found = together([_on_few_rows(*each, scorer, seed, most) for each in pairs])
+    found = replace(found, metric=scoring)
     top = [name for name, each in found.intervals.items() if each.low > 0][:EFFECTS]
     top = top or list(found.intervals)[:1]
     shown = [name for name in top if not _is_text(X, name)]
@@ -118,7 +121,7 @@ def together(found: Sequence[Importances]) -> Importances:
     return Importances(found[0].metric, score, merged)
 
 
-def _on_few_rows(model: Any, X: Any, y: Array, scoring: str, seed: int, most: int) -> Importances:
+def _on_few_rows(model: Any, X: Any, y: Array, scoring: Any, seed: int, most: int) -> Importances:
     if len(y) > most:
         few = subset_rows(np.arange(len(y)), size=most, random_state=seed)
         X, y = take_rows(X, few), y[few]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -51,7 +52,7 @@ def _can_score(name: str, task: str, y: Array) -> bool:
         classes = np.unique(y)
         if y.dtype.kind not in "iuf" and name in metrics_of("regression"):
             return False
-        few = np.repeat(classes, 2)
+        few = np.append(np.repeat(classes, 2), classes[:1])
     else:
         if name in metrics_of("classification"):
             return False
@@ -61,10 +62,27 @@ def _can_score(name: str, task: str, y: Array) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            get_scorer(name)(constant.fit(rows, few), rows, few)
+            scorer = get_scorer(scorer_of(name, few))
+            scorer(constant.fit(rows, few), rows, few)
     except (ValueError, TypeError, AttributeError):
         return False
     return True
+
+
+def scorer_of(name: str, y: Array) -> Any:
+    """A metric, with the rarer of two classes as the positive one if it needs one named."""
+    scorer = get_scorer(name)
+    function, options = scorer._score_func, dict(scorer._kwargs)
+    classes, counts = np.unique(y, return_counts=True)
+    if classes.size != 2 or "average" in options or 1 in classes.tolist():
+        return name
+    if "pos_label" not in signature(function).parameters:
+        return name
+    options["pos_label"] = classes[counts.argmin()]
+    method = scorer._response_method
+    return make_scorer(
+        function, response_method=method, greater_is_better=scorer._sign > 0, **options
+    )
 
 
 NAMES = {

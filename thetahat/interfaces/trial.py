@@ -26,7 +26,7 @@ from thetahat.interfaces.afterwards import afterwards
 from thetahat.interfaces.console import Console, color_wanted
 from thetahat.interfaces.findings import findings_of, group_of, lines, table_of, with_remark
 from thetahat.interfaces.problem import Problem
-from thetahat.interfaces.scoring import further_metrics, require_scoring
+from thetahat.interfaces.scoring import further_metrics, require_scoring, scorer_of
 from thetahat.interfaces.splits import Asked, Splits, plan_splits
 from thetahat.interfaces.spread import STACK, pipelines
 
@@ -51,6 +51,8 @@ class Trial:
     """The tuning of the models; None if they were fitted as they are."""
     unfinished: tuple[str, ...] = ()
     """Models that an interrupt has stopped."""
+    asked: tuple[str, ...] = ()
+    """The models that the user has named, by their names in the output."""
 
     @cached_property
     def held(self) -> Evaluation:
@@ -66,7 +68,7 @@ class Trial:
             self.problem.X,
             self.problem.y,
             cv=self.splits.folds,
-            scoring=self.metric,
+            scoring={self.metric: scorer_of(self.metric, self.problem.y)},
             groups=self.splits.groups,
             name=name,
             keep_models=True,
@@ -204,8 +206,9 @@ def try_models(
     models = pipelines(problem.task, problem.kinds, asked, seed, option)
     if thresholds and asked is None:
         models = {name: one for name, one in models.items() if hasattr(one, "predict_proba")}
+    named = tuple(models) if asked else ()
     if len(models) < 2:
-        models = {**_baseline(problem), **models}
+        models = {**_company(problem, named), **models}
     notes: list[str] = []
     table = table_of(problem, order)
     cv = _folds(problem, cv, notes)
@@ -216,6 +219,7 @@ def try_models(
         console.say(f"folds: {splits.words}")
     if scoring is None:
         scoring = _metric(problem, table, splits, thresholds)
+    metrics = [scoring, *further_metrics(problem, models, splits, scoring)]
     with console.progress("fitting") as progress, warnings.catch_warnings():
         # Warnings of fits come back with their results; one warning per fold is too much here.
         warnings.simplefilter("ignore")
@@ -230,7 +234,7 @@ def try_models(
             problem.X,
             problem.y,
             cv=splits.folds,
-            scoring=[scoring, *further_metrics(problem, models, splits, scoring)],
+            scoring={each: scorer_of(each, problem.y) for each in metrics},
             groups=splits.groups,
             margin=margin,
             random_state=seed,
@@ -254,7 +258,9 @@ def try_models(
     _say(later, console)
     findings = replace(findings, found=by_severity([*later, *findings]))
     done = {name: models.get(name) for name in comparison.evaluations}
-    return Trial(problem, done, comparison, notes, splits, findings, tuning, tuple(unfinished))
+    return Trial(
+        problem, done, comparison, notes, splits, findings, tuning, tuple(unfinished), named
+    )
 
 
 def _tuning(
@@ -282,7 +288,7 @@ def _tuning(
         problem.X,
         problem.y,
         folds,
-        scoring=scoring,
+        scoring={scoring: scorer_of(scoring, problem.y)},
         limit=seconds,
         groups=splits.groups,
         order=None if when is None else np.nan_to_num(when, nan=-np.inf),
@@ -299,7 +305,12 @@ def _if_shuffled(
         return ""
     metric = comparison.metric
     seeming = evaluate(
-        models[comparison.best], problem.X, problem.y, cv=cv, scoring=metric, random_state=seed
+        models[comparison.best],
+        problem.X,
+        problem.y,
+        cv=cv,
+        scoring={metric: scorer_of(metric, problem.y)},
+        random_state=seed,
     )
     scale, unit = UNITS.get(metric, (1.0, ""))
     sign = -scale if metric.startswith("neg_") else scale
@@ -337,9 +348,12 @@ def _severe(count: int) -> str:
     return "severe finding has" if count == 1 else f"{count} severe findings have"
 
 
-def _baseline(problem: Problem) -> dict[str, Any]:
-    found = pipelines(problem.task, problem.kinds)
-    return {name: model for name, model in found.items() if name.startswith("always")}
+def _company(problem: Problem, named: tuple[str, ...]) -> dict[str, Any]:
+    """The baseline, with which a single model is compared; it is compared with a linear model."""
+    found = pipelines(problem.task, problem.kinds, ["ConstantClassifier", "logit"])
+    if problem.task == "regression":
+        found = pipelines(problem.task, problem.kinds, ["ConstantRegressor", "linear"])
+    return {name: found[name] for name in [name for name in found if name not in named][:1]}
 
 
 def _folds(problem: Problem, cv: int, notes: list[str]) -> int:

@@ -65,8 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise KeyboardInterrupt
     chosen = trial.best
     if arguments.model:
-        names = sorted(trial.models, key=lambda name: name.startswith("always"))
-        chosen = trial.stack if trial.stack and arguments.model.lower() == "stack" else names[0]
+        chosen = trial.asked[0] if trial.asked else trial.stack
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
