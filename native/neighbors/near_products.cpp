@@ -39,8 +39,9 @@ void check_block(std::size_t m, std::size_t n, std::size_t n_low, std::size_t n_
     require(first + n <= n_rows, "the block must lie within the rows");
 }
 
-template <typename T>
-void near_products(Matrix<const T> products, Vector<const T> low, Vector<const double> query_low,
+// The products may be of less precision (P) than the rows (T).
+template <typename P, typename T>
+void near_products(Matrix<const P> products, Vector<const P> low, Vector<const double> query_low,
                    double slack, std::size_t first, Matrix<const T> queries, Matrix<const T> rows,
                    Matrix<double> distance, Matrix<std::int64_t> row) {
     const std::size_t m = products.shape(0), n = products.shape(1), d = rows.shape(1),
@@ -50,11 +51,12 @@ void near_products(Matrix<const T> products, Vector<const T> low, Vector<const d
             "distance and row must have one row per query and k columns");
     require(queries.shape(0) == m && queries.shape(1) == d,
             "queries must have the columns of the rows");
-    const Bounds<T> bounds{low.data(), slack};
+    const Bounds<P> bounds{low.data(), slack};
     nb::gil_scoped_release unlocked;
-    std::vector<T> best(k <= longest_bounded_list && n >= k ? k : 0);
+    std::vector<P> best(k <= longest_bounded_list && n >= k ? k : 0);
     for (std::size_t i = 0; i < m; ++i) {
-        const T *g = products.data() + i * n, *query = queries.data() + i * d;
+        const P *g = products.data() + i * n;
+        const T *query = queries.data() + i * d;
         NearestList list(distance.data() + i * k, row.data() + i * k, k);
         double most = infinity;
         if (first == 0) {
@@ -126,11 +128,14 @@ void smallest_per_row(Matrix<const double> given, Matrix<double> distance, Matri
     });
 }
 
-template <typename T> void bind(nb::module_ &module) {
-    module.def("near_products", &near_products<T>, nb::arg("products").noconvert(),
+template <typename P, typename T> void bind_near(nb::module_ &module) {
+    module.def("near_products", &near_products<P, T>, nb::arg("products").noconvert(),
                nb::arg("low").noconvert(), nb::arg("query_low").noconvert(), nb::arg("slack"),
                nb::arg("first"), nb::arg("queries").noconvert(), nb::arg("rows").noconvert(),
                nb::arg("distance").noconvert(), nb::arg("row").noconvert());
+}
+
+template <typename T> void bind(nb::module_ &module) {
     module.def("within_products", &within_products<T>, nb::arg("products").noconvert(),
                nb::arg("low").noconvert(), nb::arg("query_low").noconvert(),
                nb::arg("queries").noconvert(), nb::arg("rows").noconvert(),
@@ -142,6 +147,9 @@ template <typename T> void bind(nb::module_ &module) {
 } // namespace neighbors
 
 void bind_near_products(nb::module_ &module) {
+    neighbors::bind_near<float, float>(module);
+    neighbors::bind_near<float, double>(module);
+    neighbors::bind_near<double, double>(module);
     neighbors::bind<float>(module);
     neighbors::bind<double>(module);
     module.def("finish_lists", &neighbors::finish_lists, nb::arg("distance").noconvert(),

@@ -12,6 +12,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, boolean, whole
 from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.models.neighbors.local.bandwidths import (
     MOST_PREDICTED,
@@ -287,10 +288,11 @@ class LocallyWeightedRegression(ScoredRegressor, LocalModel):
     def _fitted_at(self, rows: Array, targets: Array, with_squares: bool) -> LocalFit:
         terms = Terms(self.n_features_in_, int(self.degree))
         step = max(1, AT_ONCE // terms.n_terms**2)
-        parts = [
-            self._fitted_block(rows[start : start + step], targets, terms, with_squares)
-            for start in range(0, rows.shape[0], step)
-        ]
+        with one_blas_thread():  # many small decompositions: threads of BLAS would only wait
+            parts = [
+                self._fitted_block(rows[start : start + step], targets, terms, with_squares)
+                for start in range(0, rows.shape[0], step)
+            ]
         return LocalFit(
             np.concatenate([part.prediction for part in parts]),
             np.concatenate([part.own for part in parts]),

@@ -2,30 +2,52 @@
 
 BLAS computes the products of dense rows, compiled code those of sparse ones, and a compiled filter
 measures again, exactly, the few rows that may be near enough. Distances and neighbours have the
-bits of a scan. Cost: O(n m d) time and O(block) memory beside a copy of the rows.
+bits of a scan. Products in single precision take half the time, and serve the filter as well where
+their rounding is small beside the distances of neighbours.
+
+Cost: O(n m d) time and O(block) memory beside a copy of the rows in each precision.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.validation import is_sparse
+from thetahat.foundation.cached import cached_property
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import n_threads, parallel_for
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 from thetahat.models.neighbors.search.found import Nearest, Room, Within
 
-QUERIES, ROWS = 256, 2048
+QUERIES, ROWS = 256, 1024
 """Size of a block of products: it stays in the cache until the filter has read it."""
+MANY_QUERIES = 512
+"""Queries from which on the rows are also kept in single precision."""
 PAIRS_AT_ONCE = 1 << 21
 """Products of one block where all rows are needed together."""
 SINGLE = 1e30
 """Products of two entries beyond which sums may overflow in single precision."""
+SMALL_ROUNDING = 0.01
+"""Largest rounding of single precision, as a share of the distance to the last neighbour, for which
+the filter still leaves few rows."""
+SINGLE_LENGTHS = (1e-25, 1e30)
+"""Squared lengths of rows between which products in single precision neither under- nor overflow
+by more than their rounding."""
 SPARSE_PAIRS = 1 << 26
 """Pairs of sparse rows of one compiled call, between two of which an interrupt is noticed."""
+
+
+class Factors(NamedTuple):
+    """Centred rows, of whose products with queries the filter makes bounds of distances."""
+
+    rows: Array
+    low: Array
+    """The lower bounds of their squared lengths."""
+    slack: float
+    """The share of these that is beyond all rounding."""
 
 
 class DenseProducts:
@@ -42,21 +64,25 @@ class DenseProducts:
         """The nearest rows of every query; their distances are squared."""
         queries = np.ascontiguousarray(queries)
         found = Nearest.empty(queries.shape[0], k)
+        double = Factors(self.centred, self.low, self.slack)
 
-        def search(start: int) -> None:
-            some = slice(start, min(start + QUERIES, queries.shape[0]))
+        def search(some: slice, factors: Factors) -> None:
             centred = queries[some] - self.centre
-            query_low = _lengths(centred, self.slack)
+            length = _lengths(centred, 0.0)
+            if not length.max() <= SINGLE_LENGTHS[1]:
+                factors = double
+            centred = centred.astype(factors.rows.dtype, copy=False)
+            query_low = (1 - factors.slack) * length
             distance, row = found.distance[some], found.row[some]
             with np.errstate(over="ignore", invalid="ignore"):
                 for first in range(0, self.rows.shape[0], ROWS):
                     last = first + ROWS
-                    products = centred @ self.centred[first:last].T
+                    products = centred @ factors.rows[first:last].T
                     _native.near_products(
                         products,
-                        self.low[first:last],
+                        factors.low[first:last],
                         query_low,
-                        self.slack,
+                        factors.slack,
                         first,
                         queries[some],
                         self.rows,
@@ -65,8 +91,27 @@ class DenseProducts:
                     )
             _native.finish_lists(distance, row)
 
-        parallel_for(search, range(0, queries.shape[0], QUERIES))
+        m, begin, factors = queries.shape[0], 0, double
+        if m >= MANY_QUERIES and self.rows.dtype == np.float64 and self._single is not None:
+            # The first queries say how far neighbours are.
+            begin = QUERIES // 2
+            parallel_for(lambda some: search(some, double), _slices(0, begin, QUERIES // 4))
+            rounding = 2 * self._single.slack * float(self._single.low.mean(dtype=np.float64))
+            if rounding <= SMALL_ROUNDING * float(np.median(found.distance[:begin, -1])):
+                factors = self._single
+        parallel_for(lambda some: search(some, factors), _slices(begin, m, QUERIES))
         return found
+
+    @cached_property
+    def _single(self) -> Factors | None:
+        """The rows in single precision; None if its range is too small for them."""
+        length = _lengths(self.centred, 0.0)
+        least = length.min(initial=np.inf, where=length > 0)
+        if not SINGLE_LENGTHS[0] <= least <= length.max() <= SINGLE_LENGTHS[1]:
+            return None
+        slack = _slack(self.rows.shape[1], np.float32)
+        low = ((1 - slack) * length).astype(np.float32)
+        return Factors(self.centred.astype(np.float32), low, slack)
 
     def within(self, queries: Array, radius: Array, by_distance: bool, room: Room) -> Within:
         """All rows within the squared radius of every query."""
@@ -153,6 +198,10 @@ class SparseProducts:
             slice(start, min(start + step, queries.shape[0]))
             for start in range(0, queries.shape[0], step)
         ]
+
+
+def _slices(begin: int, end: int, step: int) -> list[slice]:
+    return [slice(start, min(start + step, end)) for start in range(begin, end, step)]
 
 
 def largest_entry(points: Matrix) -> float:
