@@ -691,6 +691,7 @@ def grow_density(
     max_depth: int,
     threads: int,
 ) -> tuple[TreeParts, FloatArray]: ...
+
 class ForestDensities:
     def __init__(self) -> None: ...
     def add(
@@ -1013,9 +1014,7 @@ class ColumnLikelihoods:
         level: FloatArray,
     ) -> None: ...
     def cost(self) -> float: ...
-    def logs(
-        self, x: FloatArray, start: FloatArray, out: FloatArray, threads: int
-    ) -> None: ...
+    def logs(self, x: FloatArray, start: FloatArray, out: FloatArray, threads: int) -> None: ...
 
 class NearestRows:
     def __init__(
@@ -1520,39 +1519,10 @@ def divergence_ratios(
     rows: FloatArray,
     left: FloatArray,
     right: FloatArray,
+    beta: float,
     floor: float,
     valued: bool,
     ratios: FloatArray,
-) -> float: ...
-def row_products(rows: FloatArray, factor: FloatArray, found: FloatArray) -> None: ...
-def column_products(rows: FloatArray, factor: FloatArray, found: FloatArray) -> None: ...
-def sparse_normal_product(
-    data: FloatArray,
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    weight: FloatArray,
-    vectors: FloatArray,
-    shift: FloatArray,
-    back: FloatArray,
-    total: FloatArray,
-) -> None: ...
-def sparse_products(
-    data: FloatArray,
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    vectors: FloatArray,
-    out: FloatArray,
-) -> None: ...
-def swept_products(
-    x: FloatArray,
-    right: FloatArray,
-    gram: FloatArray,
-    l1: float,
-    order: NDArray[Any],
-    sweeps: int,
-    tolerance: float,
-    left: FloatArray,
-    back: FloatArray,
     powers: FloatArray,
 ) -> float: ...
 def multiply_factor(
@@ -1589,6 +1559,36 @@ def sparse_divergence_weights(
     tolerance: float,
     weights: FloatArray,
 ) -> None: ...
+def row_products(rows: FloatArray, factor: FloatArray, found: FloatArray) -> None: ...
+def column_products(rows: FloatArray, factor: FloatArray, found: FloatArray) -> None: ...
+def sparse_normal_product(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    weight: FloatArray,
+    vectors: FloatArray,
+    shift: FloatArray,
+    back: FloatArray,
+    total: FloatArray,
+) -> None: ...
+def sparse_products(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    vectors: FloatArray,
+    out: FloatArray,
+) -> None: ...
+def swept_products(
+    x: FloatArray,
+    right: FloatArray,
+    gram: FloatArray,
+    l1: float,
+    order: NDArray[Any],
+    sweeps: int,
+    tolerance: float,
+    left: FloatArray,
+    back: FloatArray,
+) -> float: ...
 def dirichlet_weights(
     lambda_: FloatArray,
     totals: FloatArray,
