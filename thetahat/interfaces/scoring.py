@@ -74,7 +74,7 @@ def scorer_of(name: str, y: Array) -> Any:
     scorer = get_scorer(name)
     function, options = scorer._score_func, dict(scorer._kwargs)
     classes, counts = np.unique(y, return_counts=True)
-    if classes.size != 2 or "average" in options or 1 in classes.tolist():
+    if classes.size != 2 or options.get("average", "binary") != "binary" or 1 in classes.tolist():
         return name
     if "pos_label" not in signature(function).parameters:
         return name

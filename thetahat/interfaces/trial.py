@@ -350,10 +350,11 @@ def _severe(count: int) -> str:
 
 def _company(problem: Problem, named: tuple[str, ...]) -> dict[str, Any]:
     """The baseline, with which a single model is compared; it is compared with a linear model."""
-    found = pipelines(problem.task, problem.kinds, ["ConstantClassifier", "logit"])
+    others = ["ConstantClassifier", "logistic"]
     if problem.task == "regression":
-        found = pipelines(problem.task, problem.kinds, ["ConstantRegressor", "linear"])
-    return {name: found[name] for name in [name for name in found if name not in named][:1]}
+        others = ["ConstantRegressor", "linear"]
+    found = pipelines(problem.task, problem.kinds, others)
+    return dict([(name, model) for name, model in found.items() if name not in named][:1])
 
 
 def _folds(problem: Problem, cv: int, notes: list[str]) -> int:

@@ -53,6 +53,31 @@ class TestCompare:
         assert best["low"] < best["score"] < best["high"]
         assert len(best["fold_scores"]) == 5
 
+    @pytest.mark.parametrize("metric", ["f1", "average_precision"])
+    def test_metrics_of_one_class_count_the_rarer_of_two_words(
+        self, capsys, houses, metric, tmp_path
+    ):
+        """Such a metric was refused, as no label is 1."""
+        counted = houses["sold"].value_counts().sort("count")["sold"][0]
+        numbers = houses.with_columns(sold=(houses["sold"] == counted).cast(int))
+        scores = []
+        for name, table in ("words", houses), ("numbers", numbers):
+            path = tmp_path / f"{name}.csv"
+            table.write_csv(path)
+            argv = ["-t", "sold", "--models", FEW["classification"], "--scoring", metric]
+            code, out, _ = run(capsys, "compare", path, *argv, "--json", "-q", "--cv", 3)
+            assert code == 0
+            scores.append(json.loads(out)["models"][0]["score"])
+        assert scores[0] == pytest.approx(scores[1], abs=1e-6)
+
+    def test_a_single_model_is_compared_with_the_baseline(self, capsys, houses_csv):
+        for asked, other in ("ridge", "always the mean"), ("always the mean", "ridge"):
+            code, out, _ = run(
+                capsys, "compare", houses_csv, "-t", "price", "--models", asked, "--json", "-q"
+            )
+            assert code == 0
+            assert {each["name"] for each in json.loads(out)["models"]} == {asked, other}
+
     def test_the_models_to_try_first_come_from_the_catalog(self, capsys, houses_csv):
         code, out, _ = run(capsys, "compare", houses_csv, "-t", "sold", "--json", "-q", "--cv", 2)
         assert code == 0
