@@ -122,6 +122,19 @@ def test_rounding_of_products_loses_no_neighbour(offset):
     np.testing.assert_array_equal(brute[0], tree[0])
 
 
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e25])
+def test_many_queries_find_the_same_neighbours_by_products_of_single_precision(scale):
+    """Spread rows are filtered in single precision, groups of close rows are not."""
+    rows = table(700, 40)[0] * scale
+    rows[100:140] = rows[100] * (1 + 1e-9 * np.arange(40))[:, None]
+    grouped = np.repeat(rows[:70], 10, axis=0) * (1 + 1e-10 * np.arange(700))[:, None]
+    for points in (rows, grouped):
+        brute = th.NearestNeighbors(n_neighbors=9, algorithm="brute").fit(points)
+        tree = th.NearestNeighbors(n_neighbors=9, algorithm="kd_tree").fit(points)
+        for found, expected in zip(brute.kneighbors(points), tree.kneighbors(points), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("weights", ["uniform", "distance", lambda distance: np.exp(-distance)])
 def test_predictions_are_those_of_scikit_learn(weights):
     for ours, theirs, y in (
