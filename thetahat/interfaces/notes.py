@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from thetahat.data.columns.date_layouts import DATE_LAYOUTS
 from thetahat.foundation.errors import DataError
 from thetahat.interfaces.problem import TASKS
-from thetahat.interfaces.tables.columns import DATE_FORMATS, KINDS
+from thetahat.interfaces.tables.columns import KINDS
 
 Notes = Mapping[str, Any]
 
@@ -78,7 +79,7 @@ def saved_notations(notes: Notes, kinds: Mapping[str, str]) -> dict[str, str]:
     if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
         raise altered("'notations' must have the notations of columns as text")
     for name, written in found.items():
-        if kinds.get(name) == "date" and written not in DATE_FORMATS:
+        if kinds.get(name) == "date" and written not in DATE_LAYOUTS:
             raise altered(f"the dates of {name!r} are written {_short(written)}, which is unknown")
     return found
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.arrays import require_unmasked
 from thetahat.data.column_targets import one_column
+from thetahat.data.columns.date_layouts import days_of, read_dates
 from thetahat.data.columns.quantities import Quantities, read_quantities
 from thetahat.data.columns.sparse_indices import require_indices
 from thetahat.data.columns.tables import is_table
@@ -39,7 +41,7 @@ class CheckedColumn:
     quantities: Quantities | None = None
     """How numbers were written, if they were read from text."""
     raw_levels: tuple[Any, ...] = ()
-    """The values of a column of text from which numbers were read."""
+    """The values of a column of text from which numbers or dates were read."""
 
     @property
     def is_number(self) -> bool:
@@ -222,8 +224,20 @@ def _by_text(name: str, column: Variable) -> CheckedColumn:
     """Cells of any type, compared by their text."""
     cells = column.values.tolist() if hasattr(column.values, "tolist") else list(column.values)
     place: dict[str, int] = {}
+    when = _days_of(cells)
+    if when is not None:
+        return CheckedColumn(name, "date", when)
     codes = [-1 if _no_value(cell) else place.setdefault(repr(cell), len(place)) for cell in cells]
     return _of_levels(name, "other", list(place), np.array(codes, dtype=np.intp))
+
+
+def _days_of(cells: list[Any]) -> Array | None:
+    """Days since 1970 of cells that are all dates or periods (or missing); None of others."""
+    starts = [None if _no_value(each) else getattr(each, "start_time", each) for each in cells]
+    present = [each for each in starts if each is not None]
+    if not present or not all(isinstance(each, date) for each in present):
+        return None
+    return np.array([np.nan if each is None else days_of(each) for each in starts])
 
 
 def _no_value(cell: Any) -> bool:
@@ -234,10 +248,15 @@ def _no_value(cell: Any) -> bool:
 
 
 def _of_levels(name: str, kind: str, levels: list[Any], codes: Array) -> CheckedColumn:
-    """A column of categories, or the numbers that its text stands for."""
+    """A column of categories, or the numbers or dates that its text stands for."""
     if kind == "category":
         read = read_quantities(levels)
         if read is not None:
             numbers = np.append(read.numbers, np.nan)[codes]
             return CheckedColumn(name, "number", numbers, (), read, tuple(levels))
+        days, text = read_dates(levels), tuple(levels)
+        if days is None:
+            days, text = _days_of(levels), ()
+        if days is not None:
+            return CheckedColumn(name, "date", np.append(days, np.nan)[codes], (), None, text)
     return CheckedColumn(name, kind, codes.astype(np.int64), tuple(levels))

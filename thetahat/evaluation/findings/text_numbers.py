@@ -1,4 +1,4 @@
-"""Columns of text that hold numbers, and columns of mixed kinds."""
+"""Columns of text that hold numbers or dates, and columns of mixed kinds."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ def find_text_numbers(table: CheckedTable) -> list[Finding]:
     columns = [*table.columns, *([table.target] if table.target is not None else [])]
     found = [each for each in map(_read, columns) if each is not None]
     found += [each for each in map(_several_units, columns) if each is not None]
+    found += [_dates(each) for each in columns if each.kind == "date" and each.raw_levels]
     return [*found, *(each for each in map(_mixed, table.columns) if each is not None)]
 
 
@@ -39,6 +40,17 @@ def _read(column: CheckedColumn) -> Finding | None:
         "As text, every number is a category of its own, and its order is lost.",
         ("Replace these values by missing ones, and convert" if unread else "Convert")
         + " the column to numbers; this check already treats it as numbers.",
+        (column.name,),
+    )
+
+
+def _dates(column: CheckedColumn) -> Finding:
+    return Finding(
+        "dates",
+        "note",
+        f"{column.name} holds dates as text, such as {column.raw_levels[0]!r}.",
+        "As text, every date is a category of its own, and its order is lost.",
+        "Convert the column to dates; this check already treats it as dates.",
         (column.name,),
     )
 

@@ -14,25 +14,14 @@ import polars as pl
 
 from thetahat.data.columns.quantities import mixed_units, notation, numbers_in, unit_of
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.interfaces.tables.dates import are_dates_of_digits, dates_in, layout_of
 from thetahat.models.preprocessing.table_vectorizer import WORDS_OF_TEXT
 
 KINDS = ("numeric", "ordinal", "categorical", "text", "date", "drop")
 NUMBERS_AMONG = 0.95
 """Smallest share of numbers for a column to be numeric, with other entries missing."""
-DATE_FORMATS = (
-    "%Y-%m-%d",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%d %H:%M",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%m/%d/%Y",
-    "%d/%m/%Y",
-)
 QUANTITIES_TRIED = 200
 """Number of values that are tried as numbers with units before the whole column is."""
-DATES_TRIED = 50
-"""Number of values that are tried as dates before the whole column is."""
 ORDERED = (
     ("very low", "low", "medium", "high", "very high"),
     ("low", "mid", "high"),
@@ -102,7 +91,7 @@ def retyped(column: Any, kind: str, written: str) -> Any:
     if kind == "numeric":
         return _as_numbers(column, written)
     if kind == "date":
-        return _as_dates(column, written)
+        return dates_in(column, written)
     return _as_text(column)
 
 
@@ -155,12 +144,11 @@ def _find_in_text(found: ColumnFinding) -> ColumnFinding:
     comma = _notation(column, "numeric")
     numbers = _as_numbers(column, comma)
     n_numbers = _n_read(numbers)
-    if n_numbers == len(present):
+    if n_numbers == len(present) and not are_dates_of_digits(present):
         return _numbers_or_identifier(replace(found, values=numbers, written=comma))
-    first = present.head(DATES_TRIED)
-    if _n_read(_as_dates(first, _notation(first, "date"))) == len(first):
-        layout = _notation(column, "date")
-        dates = _as_dates(column, layout)
+    layout = layout_of(present, all_of_them=True)
+    if layout:
+        dates = dates_in(column, layout)
         if _n_read(dates) == len(present):
             reason = f"dates written {layout}"
             return replace(found, kind="date", values=dates, reason=reason, written=layout)
@@ -238,7 +226,7 @@ def _notation(column: Any, kind: str) -> str:
             return ""
         return notation(present.unique(maintain_order=True).to_list())
     if kind == "date":
-        return max(DATE_FORMATS, key=lambda way: _n_read(_as_dates(column, way)))
+        return layout_of(column.drop_nulls())
     return ""
 
 
@@ -254,12 +242,6 @@ def _as_numbers(column: Any, written: str) -> Any:
     values = column.drop_nulls().unique(maintain_order=True).to_list()
     read = pl.Series(numbers_in(values, written), dtype=pl.Float64).fill_nan(None)
     return column.replace_strict(values, read, default=None, return_dtype=pl.Float64)
-
-
-def _as_dates(column: Any, written: str) -> Any:
-    if column.dtype != pl.String:
-        return column.cast(pl.Datetime("ms"), strict=False)
-    return column.str.strip_chars().str.to_datetime(written, strict=False, time_unit="ms")
 
 
 def _known_order(present: Any) -> list[str]:

@@ -282,6 +282,8 @@ def is_date(column: Variable) -> bool:
 def dates_of(column: Variable) -> Array:
     """The column as ``datetime64[s]``, with NaT for missing values."""
     values = column.values
+    if getattr(column.dtype, "tz", None) is not None and hasattr(values, "dt"):
+        values = values.dt.tz_convert(None)  # NumPy knows no time zones
     if hasattr(values, "to_numpy"):
         is_arrow = type(values).__module__.startswith("pyarrow")
         values = values.to_numpy(zero_copy_only=False) if is_arrow else values.to_numpy()
