@@ -7,7 +7,7 @@ shuffled folds predict each row from its own past and future.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,12 @@ ALIKE = 0.1
 SURE = 4.0
 """Its number of standard errors."""
 VERY_ALIKE = 0.5
+LEAST_IN_SERIES = 5
+"""Mean number of rows of a series."""
+SERIES_DISTINCT = 0.95
+"""Share of rows whose time is the only one of its kind in its series."""
+MOST_SERIES = 20
+"""Number of columns that are tried as names of series."""
 APART = 0.8
 """Area under the ROC curve from which early and late rows count as different."""
 
@@ -42,6 +48,8 @@ class TimeOrder:
     """Whether the autocorrelation is significant."""
     apart: float
     """How well early and late rows can be distinguished: an area under the ROC curve."""
+    series: str = ""
+    """The column that names the series whose rows follow each other; "" for all rows together."""
 
     @property
     def is_informative(self) -> bool:
@@ -89,12 +97,7 @@ def time_order(table: CheckedTable, named: str | None = None) -> TimeOrder | Non
 
 def _order(table: CheckedTable, column: CheckedColumn) -> TimeOrder:
     known = np.flatnonzero(~column.missing)
-    order = known[np.argsort(column.values[known], kind="stable")]
-    if order.size > MOST_ROWS:
-        # Neighbours must stay neighbours: blocks of rows, evenly spread over time.
-        block = 50
-        starts = np.linspace(0, order.size - block, MOST_ROWS // block).astype(np.int64)
-        order = order[(starts[:, None] + np.arange(block)).ravel()]
+    order = _sampled(known[np.argsort(column.values[known], kind="stable")])
     if order.size < LEAST_ROWS or table.target is None:
         return TimeOrder(column, 0.0, False, 0.5)
     place = np.arange(order.size)
@@ -109,10 +112,53 @@ def _order(table: CheckedTable, column: CheckedColumn) -> TimeOrder:
     X = plain_matrix(others, order)
     X = X[:, : order.size // 3]
     residuals = linear_residuals(X, table.response[order])
-    alike = max(_autocorrelation(each) for each in residuals.T)
+    alike = max(_autocorrelation(each, np.zeros_like(place)) for each in residuals.T)
     middle = order.size // 2
     apart = separability(X[:middle], X[middle:])
-    return TimeOrder(column, alike, alike * np.sqrt(order.size) > SURE, apart)
+    found = TimeOrder(column, alike, alike * np.sqrt(order.size) > SURE, apart)
+    named = [each for each in others if _may_name_series(each, column)][:MOST_SERIES]
+    among = [_order_in_series(table, found, each, others) for each in named]
+    best = max(among, key=lambda each: each.autocorrelation, default=found)
+    return best if best.sure and best.autocorrelation > found.autocorrelation + ALIKE else found
+
+
+def _sampled(order: Array) -> Array:
+    """Some thousand rows; neighbours must stay neighbours: blocks, evenly spread over time."""
+    if order.size <= MOST_ROWS:
+        return order
+    block = 50
+    starts = np.linspace(0, order.size - block, MOST_ROWS // block).astype(np.int64)
+    return np.asarray(order[(starts[:, None] + np.arange(block)).ravel()])
+
+
+def _may_name_series(column: CheckedColumn, time: CheckedColumn) -> bool:
+    """Whether a column may name series of rows, such as the shops whose days a table holds.
+
+    Categories may; numbers must give every time once in every series.
+    """
+    n = len(column.values)
+    if not 2 <= column.n_distinct <= n / LEAST_IN_SERIES or column.kind == "date":
+        return False
+    if not column.is_number:
+        return True
+    if time.n_distinct > n / 2:
+        return False
+    (codes, _), (times, n_times) = column.coded, time.coded
+    return np.unique(codes.astype(np.int64) * n_times + times).size >= SERIES_DISTINCT * n
+
+
+def _order_in_series(
+    table: CheckedTable, found: TimeOrder, series: CheckedColumn, others: list[CheckedColumn]
+) -> TimeOrder:
+    """The same within series, whose own levels are not alike because of time."""
+    codes = series.coded[0]
+    known = np.flatnonzero(~found.column.missing)
+    order = _sampled(known[np.lexsort((found.column.values[known], codes[known]))])
+    X = plain_matrix(others, order)
+    residuals = linear_residuals(X[:, : order.size // 3], table.response[order])
+    alike = max(_autocorrelation(each, codes[order]) for each in residuals.T)
+    sure = alike * np.sqrt(order.size) > SURE
+    return replace(found, autocorrelation=alike, sure=sure, series=series.name)
 
 
 def _follows(values: Array, place: Array) -> bool:
@@ -125,10 +171,13 @@ def _follows(values: Array, place: Array) -> bool:
     return bool(abs(np.cov(ranks, place[finite], bias=True)[0, 1]) > 0.97 * spread)
 
 
-def _autocorrelation(residual: Array) -> float:
-    residual = residual - residual.mean()
+def _autocorrelation(residual: Array, series: Array) -> float:
+    """The correlation of neighbours within series, around the mean of each."""
+    _, series = np.unique(series, return_inverse=True)
+    residual = residual - (np.bincount(series, residual) / np.bincount(series))[series]
     total = float(residual @ residual)
-    return float(residual[1:] @ residual[:-1]) / total if total > 0 else 0.0
+    follows = series[1:] == series[:-1]
+    return float((residual[1:] * residual[:-1])[follows].sum()) / total if total > 0 else 0.0
 
 
 def find_time(table: CheckedTable, named: str | None = None) -> list[Finding]:
@@ -139,10 +188,11 @@ def find_time(table: CheckedTable, named: str | None = None) -> list[Finding]:
     name = found.column.name
     if not found.is_informative:
         return []
+    within = f"of the same {found.series} " if found.series else ""
     seen = []
     if found.sure and found.autocorrelation >= ALIKE:
         seen.append(
-            f"rows that follow each other in {name} have similar {table.target.name} "
+            f"rows {within}that follow each other in {name} have similar {table.target.name} "
             f"(autocorrelation {found.autocorrelation:.2f})"
         )
     if found.apart >= APART:
