@@ -14,6 +14,10 @@ from thetahat.interfaces.problem import Problem
 PERFECT = {"accuracy": 0.9995, "r2": 0.9995, "roc_auc": 0.9995, "balanced_accuracy": 0.9995}
 LEAST_MODELS = 3
 """Number of models that must agree on another label."""
+MOST_WRONG = 0.25
+"""Largest share of other labels among rows of which all models say a label that they learned."""
+LESS_WRONG = 0.5
+"""The same, relative to the share of other labels among all rows."""
 
 
 def afterwards(problem: Problem, comparison: Comparison) -> list[Finding]:
@@ -50,9 +54,9 @@ def _contradicted(problem: Problem, comparison: Comparison) -> list[Finding]:
     ]
     if len(models) < LEAST_MODELS:
         return []
-    said = models[0].predictions
-    agreed = np.all([each.predictions == said for each in models], axis=0) & (said != problem.y)
-    rows = np.flatnonzero(agreed)
+    said = np.asarray(models[0].predictions)
+    agreed = np.all([each.predictions == said for each in models], axis=0)
+    rows = np.flatnonzero(agreed & (said != problem.y) & _is_learned(said, agreed, problem.y))
     if not rows.size:
         return []
     rows = _surest_first(rows, models, problem.y)
@@ -70,6 +74,21 @@ def _contradicted(problem: Problem, comparison: Comparison) -> list[Finding]:
             int(rows.size),
         )
     ]
+
+
+def _is_learned(said: Array, agreed: Array, y: Array) -> Array:
+    """Whether the label that is said of a row is one that the models can tell from the others.
+
+    Where they agree on a label without having learned it, such as the most frequent one, other
+    labels are no sign of an error.
+    """
+    learned = [
+        label
+        for label in np.unique(said[agreed])
+        if np.mean(y[agreed & (said == label)] != label)
+        <= min(MOST_WRONG, LESS_WRONG * np.mean(y != label))
+    ]
+    return np.isin(said, learned)
 
 
 def _surest_first(rows: Array, models: list[Evaluation], y: Array) -> Array:

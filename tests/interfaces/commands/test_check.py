@@ -209,6 +209,17 @@ class TestCompare:
         found = next(each for each in json.loads(out)["findings"] if each["check"] == "labels")
         assert set(wrong + 1) <= set(found["rows"])
 
+    @pytest.mark.parametrize("share", [0.5, 0.05])
+    def test_models_that_learned_nothing_contradict_no_labels(self, capsys, written, share):
+        table = numbers(300)
+        order = np.argsort(np.random.default_rng(5).random(300))
+        table["y"] = np.where(order < 300 * share, "p", "q")
+        models = "LogisticRegression,LinearDiscriminantAnalysis,GaussianNB"
+        argv = ["compare", written(table), "-t", "y", "--json", "-q", "--models", models]
+        code, out, _ = run(capsys, *argv)
+        assert code == 0
+        assert not [each for each in json.loads(out)["findings"] if each["check"] == "labels"]
+
     def test_a_perfect_score_and_a_leak_are_said(self, capsys, written, tmp_path):
         table = numbers(300)
         path, report = written({**table, "secret": 2 * table["y"]}), tmp_path / "report.html"
@@ -255,7 +266,7 @@ def test_a_constant_is_not_saved_silently(capsys, written, tmp_path):
         capsys, "fit", written(noise), "-t", "y", "-o", model, "--model", "Lasso", "-q"
     )
     assert code == 3, out
-    assert "nothing was learned: Lasso predicts the same for every row" in err
+    assert "nothing was learned: lasso predicts the same for every row" in err
     assert model.exists()
 
 
