@@ -11,7 +11,8 @@
 // rounding of the sum are allowed, so that rows that cannot change a digit are not visited.
 //
 // Far from all rows the kernel underflows. The sum is then computed again, times e^shift, where
-// the shift is that of the nearest row.
+// the shift is that of the nearest row. Where the shift is so large that its rounding errors exceed
+// all other terms of the logarithm, it is the result.
 //
 // A query adds its rows in the order of the tree, on one thread; no sum depends on the number of
 // threads.
@@ -37,6 +38,7 @@ namespace {
 constexpr double rounding = 1e-16;
 constexpr double worth_coarse = 1e-6; // relative tolerance
 constexpr double vanishing = 1e-200;  // of the sum of weights; terms may have been flushed to 0
+constexpr double decisive = 1e16;     // shifts from which exponents relative to them are rounded
 constexpr std::size_t groups_at_once = 16;
 constexpr std::size_t queries_per_piece = 16;
 constexpr double worth_sharing = 2e4; // kernel values
@@ -218,9 +220,8 @@ double DensitySums::log_sum(const Metric &metric, const KernelShape &shape, cons
     std::vector<Branch> waiting;
     search<D>(*tree_, metric, query, nearest, waiting);
     const double shift = shape.tail(distance);
-    // Beyond all numbers: the density is 0.
-    if (!std::isfinite(shift))
-        return -infinity;
+    if (shift > decisive)
+        return -shift; // −∞ beyond all numbers
     const Tolerance relative{0.0, tolerance.relative};
     return std::log(sum<D>(metric, shape, query, distance, relative, open)) - shift;
 }

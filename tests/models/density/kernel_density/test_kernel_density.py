@@ -112,6 +112,24 @@ def test_far_rows_have_finite_logarithms():
     assert model.novelty([[500.0, 0.0]])[0] == -logs[1]
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential", "logistic", "sigmoid"])
+def test_logarithms_are_accurate_at_any_distance(kernel):
+    """Exponents relative to those of the nearest row are rounded far from all rows."""
+    rows = draw(60, 3)
+    model = th.KernelDensity(kernel=kernel, bandwidth=0.3).fit(rows)
+    for size in (1e7, 1e8, 1e9, 1e16, 1e60, 1e100, 1e150):
+        query = np.array([[size, 1.0, -size]])
+        nearest = np.linalg.norm(query - rows, axis=1).min() if size < 1e100 else 2**0.5 * size
+        wanted = -nearest / 0.3
+        if kernel == "gaussian":
+            wanted *= 0.5 * nearest / 0.3
+        np.testing.assert_allclose(model.log_density(query), wanted, rtol=1e-6)
+        np.testing.assert_allclose(model.log_density(np.repeat(query, 20, 0)), wanted, rtol=1e-6)
+    labels = np.arange(60) % 2
+    classifier = th.BayesClassifier(th.KernelDensity(bandwidth=0.3)).fit(rows, labels)
+    assert np.isfinite(classifier.predict_proba([[1e100, 1.0, 1.0]])).all()
+
+
 def test_rows_out_of_reach_have_density_zero():
     model = th.KernelDensity(kernel="epanechnikov").fit([[0.0], [1.0]])
     assert model.log_density([[5.0]])[0] == -inf
