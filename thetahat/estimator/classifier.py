@@ -107,6 +107,7 @@ class LabelledEstimator(Estimator):
                     + ("give two." if most == 2 else "give at least two.")
                 )
         else:
+            require_same_classes(classes, self.classes_, who)
             encoding = LabelEncoding(self.classes_)
             width = np.shape(X)[1] if np.ndim(X) == 2 else 0
             if width and width != self.n_features_in_:
@@ -152,6 +153,19 @@ class LabelledEstimator(Estimator):
         if labels.dtype.kind not in "iub":  # whole numbers are always accepted as labels
             check_classification_targets(labels)
         return labels
+
+
+def require_same_classes(given: Any, known: Array, who: str) -> None:
+    """Refuse `classes` of a later call of ``partial_fit`` that differ from those of the first."""
+    if given is None:
+        return
+    found = np.asarray(given)
+    if set(found.ravel().tolist()) != set(known.tolist()):
+        raise DataError(
+            f"{who}: `classes={found.tolist()!r:.80}` is not the same as on last call to "
+            f"partial_fit, was: {known.tolist()!r:.80}. Pass all classes in the first call, and "
+            "leave them out of later ones."
+        )
 
 
 class Classifier(ScoredClassifier, LabelledEstimator):

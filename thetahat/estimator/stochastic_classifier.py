@@ -15,6 +15,7 @@ import numpy as np
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
+from thetahat.estimator.classifier import require_same_classes
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.stochastic import Stochastic
@@ -139,12 +140,7 @@ class StochasticClassifier(StochasticParameters, Stochastic, LinearClassifier):
                     "two are needed. Pass all labels that may occur."
                 )
             return encoding
-        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise DataError(
-                f"{who}: `classes={np.asarray(classes).tolist()}` is not the same as on last call "
-                f"to partial_fit, was: {self.classes_.tolist()}. Pass all classes in the first "
-                "call."
-            )
+        require_same_classes(classes, self.classes_, who)
         return LabelEncoding(self.classes_)
 
     def _open_more(self, X: Any, y: Any, sample_weight: Any, encoding: LabelEncoding) -> Source:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
+from thetahat.estimator.classifier import require_same_classes
 from thetahat.estimator.generative_classifier import BayesRule
 from thetahat.foundation.errors import DataError
 
@@ -79,7 +80,7 @@ class SummarisedClasses(BayesRule, ABC):
         who = type(self).__name__
         resuming = hasattr(self, "classes_")
         if resuming:
-            self._require_known_classes(classes)
+            require_same_classes(classes, self.classes_, who)
             encoding = LabelEncoding(self.classes_)
             if isinstance(X, Source):
                 self._require_same_columns(X)
@@ -98,14 +99,6 @@ class SummarisedClasses(BayesRule, ABC):
         before = self._summary() if resuming else None
         self._conclude(summary if before is None else before.merge(summary))
         return self
-
-    def _require_known_classes(self, classes: Any) -> None:
-        if classes is not None and not np.array_equal(np.asarray(classes), self.classes_):
-            raise DataError(
-                f"{type(self).__name__}: `classes={np.asarray(classes).tolist()}` is not the same "
-                f"as on last call to partial_fit, was: {self.classes_.tolist()}. Pass all classes "
-                "in the first call."
-            )
 
     def _open_coded_batch(
         self, X: Any, y: Any, sample_weight: Any, encoding: LabelEncoding
