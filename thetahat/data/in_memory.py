@@ -35,6 +35,8 @@ class InMemory(Source):
     X: Matrix
     y: Array | None = None
     weight: Array | None = None
+    numbers: Array | None = None
+    """The number of each row before others were left out; None if none were."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(well_placed_values(state))
@@ -69,7 +71,12 @@ class InMemory(Source):
             X=take_rows(self.X, rows),
             y=None if self.y is None else self.y[rows],
             weight=None if self.weight is None else self.weight[rows],
+            numbers=None if self.numbers is None else self.numbers[rows],
         )
+
+    def number_of(self, row: int) -> int:
+        """The number that a row had before others were left out, for messages."""
+        return int(row if self.numbers is None else self.numbers[row])
 
     def reduce(self, summarise: Callable[..., S], *params: Any) -> S:
         """As `Source.reduce`; a single block costs no more than `summarise` itself."""

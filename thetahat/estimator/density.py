@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -209,7 +209,8 @@ class DensityModel(Likelihood, DensityMixin, Novelty, ABC):
         if source.weight is None:
             return source, np.ones(source.n_rows)
         if not source.weight.all():
-            source = source.take(np.flatnonzero(source.weight))
+            kept = np.flatnonzero(source.weight)
+            source = replace(source.take(kept), numbers=kept)
         return source, cast(Array, source.weight)
 
 

@@ -96,7 +96,8 @@ def _given_box(source: InMemory, bounds: Any, who: str) -> Box:
         i, j = np.argwhere(outside)[0]
         raise DataError(
             f"{who}: {outside.any(axis=1).sum()} of {source.n_rows} rows lie outside the bounds "
-            f"(first at row {i}: column {source.schema.label(j)} is {source.X[i, j]:g}, its "
-            f"bounds are {low[j]:g} and {high[j]:g}). Widen the bounds or drop those rows."
+            f"(first at row {source.number_of(i)}: column {source.schema.label(j)} is "
+            f"{source.X[i, j]:g}, its bounds are {low[j]:g} and {high[j]:g}). "
+            "Widen the bounds or drop those rows."
         )
     return Box(low, high)

@@ -242,3 +242,20 @@ def test_many_bins_take_little_more_memory_than_their_edges():
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert taken < 8 * (3 + 3) * 10**5
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        th.Histogram(bins=[[0, 1], [0, 9]]),
+        th.Histogram(bounds=[(0, 1), (0, 9)]),
+        th.Histogram(discrete=True),
+        th.DensityTree(bounds=[(0, 1), (0, 9)]),
+    ],
+)
+def test_errors_name_rows_as_they_were_given(model):
+    """Rows of weight 0 are left out of the fit, but count in the numbers of rows."""
+    X = np.array([[0.0, 1], [0.25, 2], [1, 1], [1.5, 3], [0, 0]])
+    weight = [1, 0, 1, 1, 1]
+    with pytest.raises(DataError, match="row 3"):
+        model.fit(X, sample_weight=weight)

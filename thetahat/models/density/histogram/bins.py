@@ -30,8 +30,9 @@ def whole_number_edges(source: InMemory, bounds: Any, together: bool, who: str) 
     if (broken := X != np.rint(X)).any():
         i, j = np.argwhere(broken)[0]
         raise DataError(
-            f"{who}: with discrete=True all rows must be whole numbers, but row {i}, column "
-            f"{source.schema.label(j)} is {X[i, j]:g}. Use discrete=False."
+            f"{who}: with discrete=True all rows must be whole numbers, but row "
+            f"{source.number_of(i)}, column {source.schema.label(j)} is {X[i, j]:g}. "
+            "Use discrete=False."
         )
     box = Box(X.min(axis=0), X.max(axis=0))
     if bounds is not None:
@@ -135,8 +136,8 @@ def _given_edges(edges: Any, source: InMemory, j: int, who: str) -> Array:
     if outside.size:
         raise DataError(
             f"{who}: {outside.size} of {source.n_rows} rows lie outside the edges of column "
-            f"{source.schema.label(j)}, {ends[0]:g} to {ends[-1]:g} (first at row {outside[0]}: "
-            f"{x[outside[0]]:g}). Add bins, or drop those rows."
+            f"{source.schema.label(j)}, {ends[0]:g} to {ends[-1]:g} (first at row "
+            f"{source.number_of(outside[0])}: {x[outside[0]]:g}). Add bins, or drop those rows."
         )
     return ends
 
