@@ -43,6 +43,21 @@ def test_rows_beyond_float64_are_classified_like_rows_far_away(model, n_classes)
                 np.testing.assert_array_equal(scores > 0, far == 1)
 
 
+@pytest.mark.parametrize("size", [1e9, 1e17, 1e30, 1e100])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_of_far_rows_agree_with_the_nearest_centroid(n_classes, size):
+    """Squared distances of such rows are equal up to rounding; their differences are not."""
+    X, y = _data(n_classes)
+    model = th.NearestCentroid().fit(X, y)
+    rows = size * np.array([[1.0, 0, 0], [-1.0, 1.0, 0.3], [np.nan, 1.0, -2.0]])
+    wanted = model.predict_proba(1e5 * rows / size).argmax(axis=1)
+    assert (model.predict_proba(rows).max(axis=1) > 0.99).all()
+    np.testing.assert_array_equal(model.predict_proba(rows).argmax(axis=1), wanted)
+    scores = model.decision_function(rows)
+    found = (scores > 0).astype(int) if n_classes == 2 else scores.argmax(axis=1)
+    np.testing.assert_array_equal(found, wanted)
+
+
 class Answers:
     """A covariance estimator that answers with a given matrix."""
 

@@ -23,10 +23,12 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.models.generative.class_model import ClassModel, dense_float64
 from thetahat.models.generative.class_priors import any_priors, class_priors, log_priors
-from thetahat.models.generative.gaussian import LOG_2PI, are_finite, rows_beyond
+from thetahat.models.generative.gaussian import LOG_2PI, are_finite
 
 SMALLEST_SCALE = 1e-100
 """Standard deviations from this to its inverse have squares that lose no digits."""
+FAR = 1e15
+"""Halved squared distances from which their rounding errors exceed what tells classes apart."""
 AT_ONCE = 1 << 16
 """Differences between rows and centroids up to which they are computed at once."""
 
@@ -242,15 +244,16 @@ class NearestCentroid(ClassModel):
         if isinstance(rows, np.ndarray) and self._gaussians is not None:
             scores = np.empty((rows.shape[0], len(self._apart)))
             _native.diagonal_gaussians(rows, *self._gaussians, self._log_priors, scores)
-            if are_finite(scores):
+            if are_finite(scores) and (not scores.size or scores.min() > -FAR):
                 return scores
         centred = (dense_float64(rows) - self._centre) / self._scale
         scores = self._log_priors - 0.5 * _squares(centred, self._scaled)
-        if (beyond := rows_beyond(scores)).size:
+        if (far := np.flatnonzero(scores.max(axis=1) < -FAR)).size:
             # The square of the row is the same for all classes: what is left is linear.
-            linear = product(np.nan_to_num(centred[beyond]), self._scaled.T)
-            level = self._log_priors - 0.5 * np.einsum("ij,ij->i", self._scaled, self._scaled)
-            scores[beyond] = linear + level
+            known = np.logical_not(np.isnan(centred[far]))
+            linear = product(np.where(known, centred[far], 0.0), self._scaled.T)
+            linear -= 0.5 * product(known.astype(np.float64), np.square(self._scaled).T)
+            scores[far] = linear + self._log_priors
         return scores
 
     def _joint(self, rows: Matrix) -> Array:
