@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn.covariance import EllipticEnvelope as TheirEnvelope
 from sklearn.datasets import load_iris
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -290,3 +291,11 @@ def test_densities_with_long_tables_keep_no_lists():
     assert model._row_tables is None
     found = np.vstack([model.predict_joint_log_proba(row[None]) for row in X[:20]])
     np.testing.assert_array_equal(found, model.predict_joint_log_proba(X[:20]))
+
+
+@pytest.mark.parametrize("density", [th.IsolationForest(), TheirEnvelope()])
+def test_scores_of_outlier_detectors_are_no_densities(density):
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    with pytest.raises(ParameterError, match=r"is an outlier detector.*th\.EllipticEnvelope"):
+        th.BayesClassifier(density).fit(X, y)
+    th.BayesClassifier(th.EllipticEnvelope(random_state=0)).fit(X, y)

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, cast
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from thetahat.data.in_memory import InMemory
@@ -135,6 +135,12 @@ class BayesClassifier(GenerativeClassifier):
             raise ParameterError(
                 f"{who}: density={density!r:.80} is not a density estimator; it needs fit, and "
                 "log_density or score_samples. Use th.KernelDensity(), for example."
+            )
+        if isinstance(density, OutlierMixin) and not hasattr(density, "log_density"):
+            raise ParameterError(
+                f"{who}: density={density!r:.80} is an outlier detector, whose score_samples are "
+                "not log-densities. Use a density, such as th.KernelDensity() or "
+                "th.EllipticEnvelope()."
             )
         if sample_weight is not None and not has_fit_parameter(density, "sample_weight"):
             raise ParameterError(
