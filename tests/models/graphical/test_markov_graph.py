@@ -127,6 +127,12 @@ def test_drawing():
         (lambda: course_graph().is_separated(1, [1, 2]), "must be disjoint"),
         (lambda: course_graph().is_separated(1, 2, given=1), "must be disjoint"),
         (lambda: th.MarkovGraph(th.GraphicalLasso()), "not fitted"),
+        (lambda: th.MarkovGraph(th.GaussianMixture()), "no get_precision"),
+        (lambda: th.MarkovGraph(CHAIN, names=5), "3 different names"),
+        (lambda: th.MarkovGraph(CHAIN, names=[[1], [2], [3]]), "3 different names"),
+        (lambda: course_graph().neighbors(np.array([1, 2])), "no column array"),
+        (lambda: course_graph().neighbors(["a"]), "no column .'a'."),
+        (lambda: course_graph().neighbors(True), "no column True"),
     ],
 )
 def test_bad_input(make, words):

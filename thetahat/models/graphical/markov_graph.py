@@ -5,7 +5,7 @@ q_ij = 0  ⇔  x_i ⟂ x_j, given all other columns;  x_A ⟂ x_B | x_C if C sep
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,14 +81,15 @@ class MarkovGraph:
             check_is_fitted(precision)
             names = getattr(precision, "feature_names_in_", None) if names is None else names
             precision = precision.get_precision()
+        elif hasattr(precision, "fit"):
+            raise ParameterError(
+                f"MarkovGraph: precision={precision!r:.80} has no get_precision. Pass a precision "
+                "matrix, or a fitted model of one covariance, such as th.GraphicalLasso()."
+            )
         self.precision = as_symmetric(precision, who="MarkovGraph")
         self.tol = float(tol)
         d = len(self.precision)
-        self.names: tuple[Any, ...] = tuple(range(d)) if names is None else tuple(names)
-        if len(self.names) != d or len(set(self.names)) != d:
-            raise ParameterError(
-                f"MarkovGraph: names={names!r:.80} must be {d} different names, one per column."
-            )
+        self.names: tuple[Any, ...] = tuple(range(d)) if names is None else _names(names, d)
         variances = np.einsum("ii->i", self.precision)
         if not (variances > 0).all():
             worst = int(np.argmin(variances))
@@ -276,13 +277,14 @@ class MarkovGraph:
         return [self.names[place] for place in np.flatnonzero(which)]
 
     def _place(self, column: Any) -> int:
-        if column in self.names:
+        is_single = isinstance(column, Hashable) and not isinstance(column, bool | np.bool_)
+        if is_single and column in self.names:
             return self.names.index(column)
-        if isinstance(column, int | np.integer) and 0 <= column < len(self.names):
+        if is_single and isinstance(column, int | np.integer) and 0 <= column < len(self.names):
             return int(column)
         known = ", ".join(map(repr, self.names[:10]))
         raise ParameterError(
-            f"MarkovGraph: there is no column {column!r}; the columns are {known}"
+            f"MarkovGraph: there is no column {column!r:.80}; the columns are {known}"
             + (", ... ." if len(self.names) > 10 else ".")
         )
 
@@ -292,6 +294,16 @@ class MarkovGraph:
         for column in [columns] if single else columns:
             found[self._place(column)] = True
         return found
+
+
+def _names(names: Any, d: int) -> tuple[Any, ...]:
+    found = tuple(names) if isinstance(names, Iterable) else ()
+    is_sound = len(found) == d and all(isinstance(name, Hashable) for name in found)
+    if not is_sound or len(set(found)) != d:
+        raise ParameterError(
+            f"MarkovGraph: names={names!r:.80} must be {d} different names, one per column."
+        )
+    return found
 
 
 def _require_semidefinite(scaled: Array) -> None:
