@@ -7,6 +7,7 @@ from scipy.stats import multinomial
 from sklearn import naive_bayes as peers
 
 import thetahat as th
+from thetahat.errors import DataError
 
 NAMES = ("BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB")
 
@@ -279,3 +280,9 @@ def test_counts_that_are_too_large_to_be_drawn_are_refused():
     model = th.MultinomialNB().fit(x * 1e200, y)
     with pytest.raises(th.errors.CapabilityError, match=r"mean total of .*divide X"):
         model.sample(2, random_state=0)
+
+
+def test_categories_beyond_all_whole_numbers_are_refused_without_a_warning():
+    model = th.CategoricalNB().fit([[0], [1], [0], [1]], [0, 1, 0, 1])
+    with pytest.raises(DataError, match=r"holds 1e\+200 at row 0"):
+        model.predict([[1e200]])

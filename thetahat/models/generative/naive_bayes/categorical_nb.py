@@ -165,7 +165,8 @@ class CategoricalNB(DiscreteNB, GenerativeClassifier):
         return np.broadcast_to(given, d)
 
     def _joint(self, rows: Matrix) -> Array:
-        codes = rows.astype(np.int64)
+        with np.errstate(invalid="ignore"):  # numbers beyond int64 are refused below
+            codes = rows.astype(np.int64)
         # As an unsigned number, a negative one is too large.
         known = (codes.astype(rows.dtype) == rows) & (codes.view(np.uint64) < self._sizes)
         if np.count_nonzero(known) < known.size:
