@@ -114,7 +114,8 @@ def _asked_for(task: str, asked: Sequence[str], option: str) -> dict[str, type]:
     usual = everyday(task)
     names = _usual_names(task, usual)
     known: Mapping[str, Any] = {kind.__name__: kind for kind in usual.values()}
-    if not all(each in known or _plain(each) in names for each in asked):
+    classes = set(dir(thetahat)) - set(known)
+    if not all(each in known or (_plain(each) in names and each not in classes) for each in asked):
         known = _of_task(task)  # which loads all models
         names = _names(task, known)
     chosen = {}

@@ -266,7 +266,7 @@ def test_a_constant_is_not_saved_silently(capsys, written, tmp_path):
         capsys, "fit", written(noise), "-t", "y", "-o", model, "--model", "Lasso", "-q"
     )
     assert code == 3, out
-    assert "nothing was learned: lasso predicts the same for every row" in err
+    assert "nothing was learned: Lasso predicts the same for every row" in err
     assert model.exists()
 
 
