@@ -29,6 +29,7 @@ none of these:
 ``best_shift``          a `BestShift`: a compiled statistic gives leaf values in boosting
 ``half_logit``          twice the score is a logit
 ``linear_probability``  (1 + z)/2 is read as a probability
+``smallest_at_zero``    z = 0 is best for every row, so that kernel machines make steps instead
 ``deviance_factor``     2 where scikit-learn reports the mean loss as a deviance
 ``one_output()``        the loss of each output, where it is a sum over several
 ``multiclass()``        the loss that takes its place for more than two classes
@@ -118,6 +119,9 @@ class Loss(Part, ABC):
     """Whether the best score is half the log odds of the second class."""
     linear_probability: ClassVar[bool] = False
     """Whether (1 + z)/2, clipped to [0, 1], is the probability of the second class."""
+    smallest_at_zero: ClassVar[bool] = False
+    """Whether z = 0 has the least loss for every y. The minimum over θ then says nothing, and
+    kernel machines make the steps of the perceptron until one pass makes no mistake."""
     deviance_factor: ClassVar[float] = 1.0
     """The factor of the mean loss where scikit-learn reports a deviance."""
 

@@ -324,6 +324,7 @@ class Perceptron(Subdifferentiable):
     targets = Targets.SIGNS
     link = Link.SIGN
     compiled_as = Compiled(4)
+    smallest_at_zero = True
 
     def value(self, y: Array, z: Array) -> Array:
         xp, _, m = margins(y, z)

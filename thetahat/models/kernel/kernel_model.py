@@ -20,7 +20,6 @@ from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.kernels.names import named as named_kernel
 from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.mathematics.losses import named as named_loss
-from thetahat.mathematics.losses.margin import Perceptron
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.kernel.blocks import features_of_blocks, loaded, suited_to_blocks
 from thetahat.models.kernel.machine import MOST_EXACT_ROWS, USUAL_CENTRES, KernelMachine
@@ -126,7 +125,7 @@ class KernelModel(KernelMachine):
         """
         self.loss_ = named_loss(self.loss)
         source, n_scores = self._rows(X, y, sample_weight)
-        perceptron = isinstance(self.loss_, Perceptron) and self.solver == "auto"
+        perceptron = self.loss_.smallest_at_zero and self.solver == "auto"
         if not isinstance(source, InMemory) and (m := self._n_centres_of_blocks(source)):
             if perceptron:
                 raise CapabilityError(
