@@ -176,8 +176,8 @@ def test_closed_form_refusals(arguments, words):
     ("arguments", "message"),
     [
         (([[1.0], [np.nan]], [1.0], 1.0, 1.0), r"X\[1, 0\] = nan, but it must be finite"),
-        ((DESIGN, "a", 1.0, 1.0), "coef='a' must be a number"),
-        ((DESIGN, BETA, "a", 1.0), "sigma='a' must be a number"),
+        ((DESIGN, "a", 1.0, 1.0), "coef='a' must be a real number"),
+        ((DESIGN, BETA, "a", 1.0), "sigma='a' must be a real number"),
         ((DESIGN, BETA, 1.0, [np.nan]), r"alphas\[0\] = nan"),
     ],
 )

@@ -163,6 +163,10 @@ def test_frames_and_text():
         (lambda: pens().given({"kind": "ball", "colour": "red"}), "leave at least one"),
         (lambda: pens().probability({}), "values is empty"),
         (lambda: pens().probability("ball"), "values='ball' must be a dict"),
+        (
+            lambda: pens().probability({"kind": "ball"}, given={"kind": "marker"}),
+            "variable 'kind' is in values and in given",
+        ),
         (lambda: BayesTable.of("a", [0.5, 0.5]), "must be a dict"),
         (lambda: BayesTable([0.5, 0.5], ["a"]), r"axes=\['a'\] must be a dict"),
         (

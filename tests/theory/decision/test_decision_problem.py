@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from thetahat.distributions import Poisson
 from thetahat.theory import DecisionProblem, GridPosterior, threshold_rule
 from thetahat.theory.decision.quadrature import Line, integrate
 
@@ -234,6 +235,7 @@ def test_lines_map_back_and_forth(bounds):
         ([0.5, 0.5], [stats.norm(), lambda x: x], (-9, 9), r"densities\[1\] is -"),
         ([0.5, 0.5], [stats.norm(), lambda x: x * np.nan], (-9, 9), r"densities\[1\] is nan"),
         ([0.5, 0.5], [stats.norm(), 3.0], (-9, 9), "must be a function, or have a method pdf"),
+        ([0.5, 0.5], [Poisson(2), Poisson(4)], (0, 9), "has probabilities of whole numbers"),
         ([0.5, 0.5], [stats.norm(), stats.norm(1)], (9, -9), "low < high"),
         ([0.5, 0.5], [stats.norm(), stats.norm(1)], (0, np.nan), "a number or infinity"),
     ],

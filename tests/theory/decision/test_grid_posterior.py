@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 from scipy.special import xlog1py, xlogy
 
+from thetahat.distributions import Beta
 from thetahat.theory import GridPosterior
 
 
@@ -198,6 +199,7 @@ def test_a_posterior_that_excludes_parts_of_the_grid():
         (lambda: GridPosterior([0, 1, 2], [0.0, 0.0, 0.0]), "positive somewhere"),
         (lambda: GridPosterior([0, 1, 2], [0.0, np.nan, 1.0]), "a number or infinity"),
         (lambda: GridPosterior([0, 1, 2], [1.0, 1.0]), r"prior has shape \(2,\)"),
+        (lambda: GridPosterior([0.0, 0.5, 1.0], Beta(0.5, 0.5)), "has an infinite density at"),
         (lambda: GridPosterior([0, 1]).update([-np.inf, -np.inf]), "posterior is not defined"),
         (lambda: GridPosterior([0, 1]).update([np.inf, 0.0]), "contains inf"),
         (lambda: GridPosterior([0, 1]).update([np.nan, 0.0]), "a number or infinity"),

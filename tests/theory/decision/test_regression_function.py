@@ -147,7 +147,7 @@ def test_another_loss_has_another_best_function(model, loss, best):
         ((None, "y", "x"), "must be a BayesTable or a GridPosterior"),
         ((joint(), "z", "x"), "no variable 'z'"),
         ((joint(), "y", "y"), "Name two variables"),
-        ((theory.BayesTable([[1.0]], {"x": [0], "y": ["a"]}), "y", "x"), "array of numbers"),
+        ((theory.BayesTable([[1.0]], {"x": [0], "y": ["a"]}), "y", "x"), "array of real numbers"),
     ],
 )
 def test_refusals(arguments, message):

@@ -240,7 +240,7 @@ def test_exhausted_steps_are_no_optimum():
     ("arguments", "message"),
     [
         ({"cost": [np.nan]}, r"cost\[0\] = nan, but it must be finite"),
-        ({"cost": "a"}, "cost='a' must be a number"),
+        ({"cost": "a"}, "cost='a' must be a real number"),
         ({"cost": [[1.0]]}, r"cost has shape \(1, 1\); it must be \(d,\)"),
         ({"cost": [1.0], "inequalities": ([[1.0, 2.0]], [1.0])}, r"they must be \(m, 1\)"),
         ({"cost": [1.0], "equalities": ([[1.0]], [1.0, 2.0])}, r"equalities have shapes"),

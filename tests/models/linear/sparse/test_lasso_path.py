@@ -249,7 +249,7 @@ def test_a_path_by_sweeps_is_the_path_on_a_gram_matrix(l1_ratio):
         ({"alphas": ["a"]}, "alphas=.* must be a whole number"),
         ({"eps": "a"}, "eps='a' must be a number > 0"),
         ({"coef_init": [1.0]}, r"coef_init has shape \(1,\); it must be \(2,\)"),
-        ({"coef_init": "a"}, "coef_init='a' must be a number"),
+        ({"coef_init": "a"}, "coef_init='a' must be a real number"),
         ({"tol": -1}, "tol=-1 must be a number ≥ 0"),
         ({"selection": "zzz"}, "selection='zzz' must be one of 'cyclic', 'random'"),
         ({"max_iter": 1.5}, "max_iter=1.5 must be a whole number"),
