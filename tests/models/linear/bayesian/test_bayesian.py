@@ -371,7 +371,7 @@ def test_words_for_numbers_are_refused_by_name():
         th.BayesianLinearRegression(prior_mean="a").fit(X, Y)
     with pytest.raises(th.errors.ParameterError, match="prior_covariance='a' must be a real number"):
         th.BayesianLinearRegression(prior_covariance="a").fit(X, Y)
-    with pytest.raises(th.errors.ParameterError, match="noise='a' must be a number"):
+    with pytest.raises(th.errors.ParameterError, match="noise='a' must be a real number"):
         th.BayesianLinearRegression().fit(X, Y, noise="a")
     with pytest.raises(th.errors.ParameterError, match="level='a' must lie strictly between"):
         th.BayesianLinearRegression().fit(X, Y).summary(level="a")
