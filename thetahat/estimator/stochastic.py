@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
@@ -321,13 +320,6 @@ class Stochastic(Sparsifies, Watched, Linear):
     @abstractmethod
     def _score_of(self, y: Array, z: Array, weight: Array | None) -> float:
         """Score of raw predictions on held-out rows; greater is better."""
-
-    def _require_same_schema(self, X: Any) -> None:
-        """Raise an error if the columns differ from those of the first call."""
-        if isinstance(X, Source):
-            self._require_same_columns(X)
-        else:
-            validate_data(self, X, skip_check_array=True, reset=False)
 
 
 def _start(given: Any, shape: tuple[int, ...], name: str, who: str) -> Array:

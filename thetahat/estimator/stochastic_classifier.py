@@ -15,6 +15,7 @@ import numpy as np
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.classifier import require_same_classes
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
@@ -106,9 +107,8 @@ class StochasticClassifier(StochasticParameters, Stochastic, LinearClassifier):
         self._check_parameters(resuming=True)
         resuming = hasattr(self, "_last_iterate")
         encoding = self._classes_to_come(classes, resuming)
-        if resuming:
-            self._require_same_schema(X)
-        source = self._open_more(X, y, sample_weight, encoding)
+        with batch_after(self, X, first=not resuming):
+            source = self._open_more(X, y, sample_weight, encoding)
         self.classes_ = encoding.classes
         if resuming:
             walks = self._resumed_walks(jointly=self._jointly)

@@ -11,11 +11,12 @@ from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.frame import dense_rows
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
@@ -193,14 +194,8 @@ class MiniBatchKMeans(Watched, CentreModel):
             The fitted estimator.
         """
         first = not hasattr(self, "_cluster_weight")
-        width: Any = getattr(self, "n_features_in_", None)
-        source = self._open(X, None, sample_weight, supervised=False)
-        if not first and source.n_features != width:
-            self.n_features_in_ = width
-            raise DataError(
-                f"X has {source.n_features} features, but {type(self).__name__} is expecting "
-                f"{width} features as input. Every batch must have the columns of the first one."
-            )
+        with batch_after(self, X, first=first):
+            source = self._open(X, None, sample_weight, supervised=False)
         if not first and len(self.cluster_centers_) != self.n_clusters:
             raise ParameterError(
                 f"{type(self).__name__}.partial_fit: n_clusters={self.n_clusters}, but the batches "

@@ -11,6 +11,7 @@ import numpy as np
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched, with_callbacks
@@ -196,13 +197,8 @@ class MiniBatchDictionaryLearning(Watched, CodedRows):
         """
         first = not hasattr(self, "components_")
         width: Any = getattr(self, "n_features_in_", None)
-        source = self._opened(X)
-        if not first and source.n_features != width:
-            self.n_features_in_ = width
-            raise DataError(
-                f"X has {source.n_features} features, but {type(self).__name__} is expecting "
-                f"{width} features as input. Every batch must have the columns of the first one."
-            )
+        with batch_after(self, X, first=first):
+            source = self._opened(X)
         if first:
             run = self._begun(source)
         else:

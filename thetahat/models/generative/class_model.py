@@ -13,6 +13,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_moments import ClassMoments, class_moments, codes_of
 from thetahat.data.views import View
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.estimator.linear_classifier import require_two_weighted_classes
 from thetahat.foundation.caller_warning import warn
@@ -113,7 +114,8 @@ class ClassModel(GenerativeClassifier):
                 f"{type(self).__name__}.partial_fit needs the rows X and the labels y of a batch. "
                 "Use fit for a Source."
             )
-        source, fresh = self._open_batch(X, y, classes, sample_weight)
+        with batch_after(self, X, first=not hasattr(self, "classes_")):
+            source, fresh = self._open_batch(X, y, classes, sample_weight)
         before = None if fresh else self._moments
         with one_blas_thread():
             found, source = self._summary(source, mergeable=True)

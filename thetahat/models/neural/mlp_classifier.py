@@ -12,6 +12,7 @@ from thetahat.data.arrays import as_array, namespace, to_host
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import check_ranges
@@ -147,7 +148,6 @@ class MLPClassifier(Classifier, TrainedNetwork):
         """
         self._check_combinations(resuming=True)
         y, sample_weight = on_host(X, y, sample_weight, type(self).__name__)
-        self._require_columns_of_before(X)
         known = getattr(self, "classes_", None)
         if known is not None and classes is not None:
             given = LabelEncoding.of(np.asarray(classes)).classes
@@ -156,11 +156,13 @@ class MLPClassifier(Classifier, TrainedNetwork):
                     f"{type(self).__name__}.partial_fit: classes={given.tolist()} differ from "
                     f"those of the first call, {known.tolist()}. Leave them out."
                 )
-        if _has_several_labels(y, type(self).__name__):
-            source = self._open_labels(X, y, sample_weight)
-        else:
-            source, _ = self._open_batch(X, y, classes, sample_weight)
-            self._several_labels = False
+        several = _has_several_labels(y, type(self).__name__)
+        with batch_after(self, X, first=not self.__sklearn_is_fitted__()):
+            if several:
+                source = self._open_labels(X, y, sample_weight)
+            else:
+                source, _ = self._open_batch(X, y, classes, sample_weight)
+                self._several_labels = False
         self._train(*self._with_head(source), X, y, resuming=True)
         return self
 

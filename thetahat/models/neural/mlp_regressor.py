@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.source import Source
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.source_scores import ScoredRegressor
 from thetahat.estimator.watching import with_callbacks
@@ -97,8 +98,8 @@ class MLPRegressor(ScoredRegressor, TrainedNetwork, LossOfNumbers):
             The fitted estimator.
         """
         self._check_combinations(resuming=True)
-        self._require_columns_of_before(X)
-        source, head = self._open_targets(X, y, sample_weight)
+        with batch_after(self, X, first=not self.__sklearn_is_fitted__()):
+            source, head = self._open_targets(X, y, sample_weight)
         self._train(source, head, X, y, resuming=True)
         return self
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.utils.validation import validate_data
 
 from thetahat.data.arrays import like, to_host
 from thetahat.data.in_memory import InMemory
@@ -364,15 +363,6 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         if type(theta) is np.ndarray and several:
             return tuple(each.astype(theta.dtype) for each in kept), self._steps
         return kept, self._steps
-
-    def _require_columns_of_before(self, X: Any) -> None:
-        """Raise an error if the columns differ from those of the first call."""
-        if not self.__sklearn_is_fitted__():
-            return
-        if isinstance(X, Source):
-            self._require_same_columns(X)
-        else:
-            validate_data(self, X, skip_check_array=True, reset=False)
 
     def _require_same_network(self, predictor: NetworkPredictor, theta: Array) -> None:
         if predictor.layers != self.layers_ or theta.size != predictor.n_parameters:

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, fraction, none, whole
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.checked_value import check_arrays
-from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array, Matrix
 from thetahat.foundation.watch import Verdict, Watch
@@ -168,15 +168,9 @@ class MiniBatchNMF(Watched, NonnegativeModel):
             The fitted estimator.
         """
         first = not hasattr(self, "components_")
-        width: Any = getattr(self, "n_features_in_", None)
-        source = self._open(X, supervised=False)
+        with batch_after(self, X, first=first):
+            source = self._open(X, supervised=False)
         assert isinstance(source, InMemory)
-        if not first and source.n_features != width:
-            self.n_features_in_ = width
-            raise DataError(
-                f"X has {source.n_features} features, but MiniBatchNMF is expecting {width} "
-                "features as input. Every batch must have the columns of the first one."
-            )
         if first:
             problem = self._factors(source, H)
             if self.init == "custom" and W is None:

@@ -12,6 +12,7 @@ from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import Moments, moments
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.devices.routing import on_devices
 from thetahat.estimator.parameters import (
@@ -198,29 +199,21 @@ class PCA(GaussianView):
         self
             The fitted transformer.
         """
-        if "_moments" in self.__dict__:
-            source = self._open_more(X, sample_weight)
-            total = self._moments.merge(moments(source))
-        else:
+        before = self.__dict__.get("_moments")
+        if before is None and hasattr(self, "components_"):
+            raise CapabilityError(
+                "PCA.partial_fit: the previous fit kept no sums of its rows. Start with "
+                "partial_fit on a new estimator."
+            )
+        with batch_after(self, X, first=before is None):
             source = self._open(X, None, sample_weight, supervised=False)
-            total = moments(source)
+        total = moments(source) if before is None else before.merge(moments(source))
         self._moments: Moments = total
         scale = self._scale_of(total) if self.scale else None
         self.scale_ = scale
         self.solver_ = "covariance_eigh"
         found = spectrum_of_moments(total, source.n_features, centre=self.center, scale=scale)
         return self._keep(found, source.dtype)
-
-    def _open_more(self, X: Any, sample_weight: Any) -> Source:
-        width = self.n_features_in_
-        source = self._open(X, None, sample_weight, supervised=False)
-        if source.n_features != width:
-            self.n_features_in_ = width
-            raise DataError(
-                f"X has {source.n_features} features, but {type(self).__name__} is expecting "
-                f"{width} features as input. Every batch must have the columns of the first one."
-            )
-        return source
 
     def _scale_of(self, about: Moments) -> Array:
         d = about.n_features

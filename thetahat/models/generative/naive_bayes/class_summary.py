@@ -10,10 +10,10 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.classifier import require_same_classes
 from thetahat.estimator.generative_classifier import BayesRule
 from thetahat.foundation.errors import DataError
@@ -82,10 +82,6 @@ class SummarisedClasses(BayesRule, ABC):
         if resuming:
             require_same_classes(classes, self.classes_, who)
             encoding = LabelEncoding(self.classes_)
-            if isinstance(X, Source):
-                self._require_same_columns(X)
-            else:
-                validate_data(self, X, skip_check_array=True, reset=False)
         elif classes is None:
             raise DataError(
                 f"{who}: classes must be passed on the first call to partial_fit. Pass "
@@ -93,7 +89,8 @@ class SummarisedClasses(BayesRule, ABC):
             )
         else:
             encoding = LabelEncoding.of(np.asarray(classes))
-        source = self._open_coded_batch(X, y, sample_weight, encoding)
+        with batch_after(self, X, first=not resuming):
+            source = self._open_coded_batch(X, y, sample_weight, encoding)
         self.classes_ = encoding.classes
         summary = self._summarise(source)
         before = self._summary() if resuming else None

@@ -10,12 +10,13 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.columns.schema import Kind
 from thetahat.data.source import Source
 from thetahat.data.summaries.class_sums import ClassMoments
 from thetahat.data.summaries.counts import counts
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import class_shares
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, more_than, one_of, whole
@@ -200,8 +201,8 @@ class NaiveBayes(TableReader):
         earlier = vars(self).get("_columns") if hasattr(self, "classes_") else None
         if earlier is not None:
             self._require_mergeable()
-            validate_data(self, X, skip_check_array=True, reset=False)
-        source, _ = self._open_batch(X, y, classes, sample_weight)
+        with batch_after(self, X, first=earlier is None):
+            source, _ = self._open_batch(X, y, classes, sample_weight)
         if earlier is None:
             self.likelihoods_ = self._chosen(source)
             self._require_mergeable()

@@ -8,6 +8,7 @@ import numpy as np
 
 from thetahat.data.source import Source
 from thetahat.data.views import all_positive
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import OutlierDetector
 from thetahat.estimator.parameters import Range, one_of, positive_fraction
@@ -169,9 +170,9 @@ class SGDOneClassSVM(OutlierDetector, Stochastic):
             The fitted estimator.
         """
         self._check_parameters(resuming=True)
-        if resuming := hasattr(self, "_last_iterate"):
-            self._require_same_schema(X)
-        source = self._open_rows(X, sample_weight)
+        resuming = hasattr(self, "_last_iterate")
+        with batch_after(self, X, first=not resuming):
+            source = self._open_rows(X, sample_weight)
         if resuming:
             walks = self._resumed_walks(jointly=False)
         else:

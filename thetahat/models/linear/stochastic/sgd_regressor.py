@@ -10,6 +10,7 @@ import numpy as np
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.stochastic import Stochastic
@@ -117,9 +118,9 @@ class SGDRegressor(ScheduleParameters, StochasticParameters, Stochastic, OneTarg
             The fitted estimator.
         """
         self._check_parameters(resuming=True)
-        if resuming := hasattr(self, "_last_iterate"):
-            self._require_same_schema(X)
-        source = self._open_targets(X, y, sample_weight)
+        resuming = hasattr(self, "_last_iterate")
+        with batch_after(self, X, first=not resuming):
+            source = self._open_targets(X, y, sample_weight)
         if resuming:
             walks = self._resumed_walks(jointly=False)
         else:
