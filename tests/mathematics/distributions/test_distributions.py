@@ -229,3 +229,13 @@ def test_narrow_truncation_keeps_its_digits(ends):
     assert law.density(low) == pytest.approx(1 / float(mass(np.array(float(high)))), rel=1e-12)
     by_integral = law.expectation(lambda x: -law.log_density(x))
     assert law.entropy == pytest.approx(by_integral, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("low", [0.0, -1.0, -np.inf])
+def test_quantiles_of_a_truncated_normal_keep_the_digits_of_the_upper_tail(low):
+    """The smallest share above that a float64 below 1 leaves, and its mirror image below."""
+    share = 2.0**-53
+    end = stats.norm.isf(share * stats.norm.sf(low))
+    assert d.TruncatedNormal(0, 1, low, np.inf).quantile(1 - share) == pytest.approx(end, rel=1e-12)
+    mirror = d.TruncatedNormal(0, 1, -np.inf, -low)
+    assert mirror.quantile(share) == pytest.approx(-end, rel=1e-12)

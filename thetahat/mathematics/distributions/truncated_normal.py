@@ -197,11 +197,10 @@ class TruncatedNormal(Distribution):
             found = self.low + steps if a > 0 else self.high - steps
             return np.clip(found, self.low, self.high)
         total = log_mass(a, b)
-        if a > 0:  # count from the upper end, where log Φ(−z) is accurate
-            log_above = np.logaddexp(log_ndtr(-b), np.log1p(-probability) + total)
-            z = -ndtri_exp(log_above)
-        else:
-            z = ndtri_exp(np.logaddexp(log_ndtr(a), np.log(probability) + total))
+        # Count from the end with the smaller share, whose logarithm has the digits of the tail.
+        below = np.logaddexp(log_ndtr(a), np.log(probability) + total)
+        above = np.logaddexp(log_ndtr(-b), np.log1p(-probability) + total)
+        z = np.where(below < above, ndtri_exp(below), -ndtri_exp(above))
         return np.clip(self.location + self.scale * z, self.low, self.high)
 
     @classmethod
