@@ -10,7 +10,7 @@ from scipy import stats
 from tests.mathematics.distributions.distribution_cases import every
 from thetahat import binning
 from thetahat import distributions as d
-from thetahat.errors import ParameterError
+from thetahat.errors import DataError, ParameterError
 
 EXTREME = [
     *(d.Poisson(rate) for rate in (0.0, 1e-300, 1e16, 1e300)),
@@ -256,3 +256,8 @@ def test_the_distribution_function_at_a_quantile_is_its_probability(law, probabi
 def test_a_small_distribution_function_keeps_its_digits_near_one():
     assert d.Beta(1000, 1).cdf(0.9332) == pytest.approx(0.9332**1000, rel=1e-12)
     assert d.StudentT(1).quantile(1e-300) == pytest.approx(-1e300 / np.pi, rel=1e-12)
+
+
+def test_values_whose_likelihood_is_not_defined_are_refused():
+    with pytest.raises(DataError, match=r"F\.fit: the likelihood of these values is 0 or not"):
+        d.F.fit([1e300, 1e308, 1e307])

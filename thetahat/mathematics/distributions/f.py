@@ -38,6 +38,8 @@ TINY_DF = 0.01
 """Half of the degrees of freedom below which draws are made of logarithms."""
 LARGEST_DF = 1e6
 """Degrees of freedom from which an estimate counts as infinite."""
+MOST_DF = 1e8
+"""Degrees of freedom from which more make no difference to a likelihood."""
 
 
 @dataclass(frozen=True)
@@ -194,19 +196,21 @@ def _logarithm(x: Array) -> Array:
 
 def _mean_derivatives(source: Source, theta: Array) -> tuple[float, Array, Array]:
     """One pass over the values: the mean log-likelihood and its derivatives."""
-    value, one, two, first, cross, second = averages(source, partial(_rows, *theta)).mean
+    known = np.minimum(theta, MOST_DF)
+    value, one, two, first, cross, second = averages(source, partial(_rows, *known)).mean
     return float(value), np.array([one, two]), np.array([[first, cross], [cross, second]])
 
 
 def _rows(a: float, b: float, x: Array) -> Array:
     """Value, gradient and Hessian (11, 12, 22) of log p for every value, as rows."""
     total, half = b + a * x, (a + b) / 2
-    log_x, log_total = np.log(x), np.log(total)
-    value = 0.5 * (a * np.log(a) + b * np.log(b) + (a - 2) * log_x) - half * log_total
-    value -= betaln(a / 2, b / 2)
+    log_x, ratio = np.log(x), a * x / b
+    # log of the shares a·x/total and b/total, in which large degrees of freedom cancel
+    above, below = -np.log1p(1 / ratio), -np.log1p(ratio)
+    value = 0.5 * (a * above + b * below) - log_x - betaln(a / 2, b / 2)
     slope, curve = digamma(half), polygamma(1, half)
-    one = 0.5 * (np.log(a) + 1 + log_x - log_total + slope - digamma(a / 2)) - half * x / total
-    two = 0.5 * (np.log(b) + 1 - log_total + slope - digamma(b / 2)) - half / total
+    one = 0.5 * (1 + above + slope - digamma(a / 2)) - half * x / total
+    two = 0.5 * (1 + below + slope - digamma(b / 2)) - half / total
     square = half / total**2
     first = 0.5 / a - x / total + square * x * x + 0.25 * (curve - polygamma(1, a / 2))
     cross = -0.5 * (1 + x) / total + square * x + 0.25 * curve

@@ -112,6 +112,13 @@ def test_a_profile_interval_ends_where_the_likelihood_ratio_says():
         assert root == pytest.approx(stats.t(38).ppf(0.975), rel=1e-4)
 
 
+def test_intervals_of_f_end_at_infinity_where_more_degrees_make_no_difference():
+    x = d.F(5, 12).sample(30, random_state=3)
+    low, high = d.F.fit(x).interval("df1")
+    assert 3.3 < low < 3.4
+    assert high == np.inf
+
+
 def test_standard_errors_are_the_spread_of_estimates():
     for law, options in ((d.Gamma(3, 2), {}), (d.StudentT(5, 0, 1), {"df": 5}), (d.Poisson(3), {})):
         simulated = d.simulate_estimates(

@@ -150,6 +150,11 @@ def newton_fit(
     solution = minimise(
         problem, Newton(), problem.coordinates(np.asarray(start)), tolerance=TOLERANCE
     )
+    if not np.isfinite(solution.value):
+        raise DataError(
+            f"{who}: the likelihood of these values is 0 or not defined in 64-bit floating point, "
+            "because they are too large or too small. Divide them by a typical one."
+        )
     u = np.asarray(solution.theta)
     at_infinity = (np.abs(u) > FARTHEST) & np.asarray(positive)
     if at_infinity.any() or not (solution.outcome.success or solution.gap < ACCEPTED):
