@@ -205,6 +205,15 @@ class Exponential(GammaLike):
     def _shape_and_rate(self) -> tuple[float, float]:
         return 1.0, self.rate
 
+    def _log_density(self, x: Array) -> Array:
+        return np.asarray(np.log(self.rate) - self.rate * x)
+
+    def _cdf(self, x: Array) -> Array:
+        return np.asarray(-np.expm1(-self.rate * x))
+
+    def _quantile(self, probability: Array) -> Array:
+        return np.asarray(-np.log1p(-probability) / self.rate)
+
     @classmethod
     @described_like(fit_arguments)
     def fit(cls, data: Any, sample_weight: Any = None) -> DistributionFit:

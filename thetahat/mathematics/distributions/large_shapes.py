@@ -57,6 +57,7 @@ _TEMME = (
     (-1 / 540, -1 / 288, 25 / 12096, -9.9022633744855967e-4, 2.0576131687242798e-4),
     (25 / 6048, -139 / 51840),
 )  # fmt: skip
+_ODD_SERIES = (0.0, *(1 / (2 * j + 1) for j in range(1, 14)))
 
 
 def binet(x: Any) -> Array:
@@ -76,19 +77,20 @@ def deviance(x: Any, m: Any, gap: Any = None) -> Array:
 
     `gap` is x − m, if it is known to more digits.
     """
-    x, m = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(m, dtype=np.float64))
+    x, m = np.asarray(x, dtype=np.float64), np.asarray(m, dtype=np.float64)
     with np.errstate(all="ignore"):
         gap = x - m if gap is None else gap
         size = x / 2 + m / 2  # the sum itself may overflow
         near = np.abs(gap) < 0.2 * size
-        share = np.where(near, gap / 2 / size, 0.0)
-        square = share * share
-        odd = sum(square**j / (2 * j + 1) for j in range(1, 14))
-        series = gap * share + x * (2 * share * odd)
         logs = np.log(x) - np.log(m)
-        direct = np.where(x > m, x * (logs - 1) + m, m * (1 - x / m) + x * logs)
-        direct = np.where(x == 0, m, np.where(np.isinf(m), np.inf, direct))
-    return np.where(near, series, direct)
+        found = np.where(x > m, x * (logs - 1) + m, m * (1 - x / m) + x * logs)
+        found = np.where(x == 0, m, np.where(np.isinf(m), np.inf, found))
+        if near.any():
+            x, gap, size = (np.broadcast_to(each, near.shape)[near] for each in (x, gap, size))
+            share = gap / 2 / size
+            odd = np.polynomial.polynomial.polyval(share * share, _ODD_SERIES)
+            found[near] = gap * share + x * (2 * share * odd)
+    return found
 
 
 def log_gamma_kernel(k: Any, y: Any) -> Array:
@@ -178,9 +180,11 @@ def beta_cdf(a: Any, b: Any, p: Any, q: Any) -> Array:
     least, most = np.minimum(a, b), np.maximum(a, b)
     large, edge = least >= LARGE_BETA, (most >= HUGE_BETA) & (least < LARGE_BETA)
     usual = ~(large | edge)
-    one, two, at = (np.where(usual, each, 1.0) for each in (a, b, p))
-    # Near p = 1 the digits are in q.
-    found = np.where(p > 0.9, betaincc(two, one, np.where(usual, q, 1.0)), betainc(one, two, at))
+    found = np.empty(p.shape)
+    near_one = p > 0.9
+    lower, upper = usual & ~near_one, usual & near_one
+    found[lower] = betainc(a[lower], b[lower], p[lower])
+    found[upper] = betaincc(b[upper], a[upper], q[upper])  # near p = 1 the digits are in q
     if edge.any():
         small, great = edge & (b > a), edge & (b <= a)
         with np.errstate(over="ignore"):
