@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import stats
-
 from thetahat.distributions import Poisson
+
 from thetahat.theory import DecisionProblem, GridPosterior, threshold_rule
 from thetahat.theory.decision.quadrature import Line, integrate
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import xlog1py, xlogy
-
 from thetahat.distributions import Beta
+
 from thetahat.theory import GridPosterior
 
 

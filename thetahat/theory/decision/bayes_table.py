@@ -234,9 +234,14 @@ class BayesTable:
         >>> round(pens.probability({"colour": "red"}, given={"kind": "ball"}), 6)
         0.285714
         """
-        table = self if given is None else self.given(given)
         if not values:
             raise ParameterError(f"{WHO}.probability: values is empty; give at least one.")
+        if both := [name for name in values if isinstance(given, Mapping) and name in given]:
+            raise ParameterError(
+                f"{WHO}.probability: variable {both[0]!r} is in values and in given, but each may "
+                "be in one of them only. Remove it from one."
+            )
+        table = self if given is None else self.given(given)
         return float(table.probabilities[table._index(values)].sum())
 
     def given(self, values: Values) -> BayesTable:

@@ -17,6 +17,11 @@ HINTS = np.array([1e-9, 1e-4, 0.02, 0.25, 0.5, 0.75, 0.98, 1 - 1e-4, 1 - 1e-9])
 
 def as_density(density: Any, k: int, who: str) -> Callable[[Array], Array]:
     """A density as a function of arrays, whose values are checked."""
+    if getattr(density, "discrete", False) is True:
+        raise ParameterError(
+            f"{who}: densities[{k}]={density!r:.60} has probabilities of whole numbers, but a "
+            "density is needed. Use th.theory.BayesTable with its probabilities."
+        )
     call = method_of(density, "pdf", "density") or density
     if not callable(call):
         raise ParameterError(

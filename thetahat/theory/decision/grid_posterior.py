@@ -348,7 +348,14 @@ class GridPosterior:
         if prior is None:
             return np.zeros(self._grid.shape)
         if (log_density := method_of(prior, "logpdf", "log_density")) is not None:
-            return self._grid.values_of(log_density, "prior", WHO)
+            logs = self._grid.values_of(log_density, "prior", WHO)
+            if (logs == np.inf).any():
+                raise DataError(
+                    f"{WHO}: prior={prior!r} has an infinite density at a point of the grid, but "
+                    "densities on a grid must be finite. Move that point, for example from 0 to "
+                    "1e-6."
+                )
+            return logs
         values = self._grid.values_of(prior, "prior", WHO)
         if len(self._grid.discrete) == len(self.axes):
             as_probabilities(values, "prior", WHO, whole=True)
