@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, norm
 
 import thetahat as th
 from thetahat.errors import DataError, IllConditionedWarning, ParameterError
@@ -137,6 +137,13 @@ def test_cdf_of_an_orthant_and_of_one_column():
     np.testing.assert_allclose(many.cdf(X), inside, atol=5e-3)
     with pytest.raises(DataError, match="NaN"):
         normal.cdf([np.nan, 0.0])
+
+
+@pytest.mark.filterwarnings("error")
+def test_cdf_of_infinite_limits_leaves_columns_out_without_a_warning():
+    normal = MultivariateNormal([0.0, 1.0, 2.0], np.eye(3) + 0.5)
+    found = normal.cdf([[np.inf, 0.0, np.inf], [np.inf, np.inf, np.inf], [0.0, -np.inf, np.inf]])
+    np.testing.assert_allclose(found, [norm(1, np.sqrt(1.5)).cdf(0), 1, 0], atol=1e-6)
 
 
 def test_divergence_is_the_expected_log_ratio():

@@ -296,7 +296,8 @@ class MultivariateNormal(GaussianAlgebra):
             raise DataError("MultivariateNormal.cdf: a limit is NaN. Pass numbers or infinity.")
         # SciPy takes its seed here, so that the integration does not depend on earlier calls.
         frozen = multivariate_normal(self.mean, self.covariance, allow_singular=True, seed=0)
-        found = np.array([float(frozen.cdf(row)) for row in limits])
+        with np.errstate(invalid="ignore"):  # SciPy subtracts the means from infinite limits
+            found = np.array([float(frozen.cdf(row)) for row in limits])
         return float(found[0]) if np.ndim(X) == 1 else found
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Array:
