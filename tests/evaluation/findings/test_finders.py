@@ -215,3 +215,59 @@ class TestDrift:
         X, y, _ = rows(600)
         (found,) = th.check(X[:300], y[:300], test=X[300:][["a", "b"]]).severe
         assert found.columns == ("c",)
+
+
+def test_targets_may_be_a_categorical_of_pandas():
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((60, 2)), np.where(random.random(60) < 0.1, "a", "b")
+    assert str(th.check(X, pd.Categorical(y))) == str(th.check(X, y))
+
+
+def test_wide_tables_are_checked_in_linear_time(monkeypatch):
+    """Columns are never compared with each other to see which are the same."""
+
+    def refuse(one, other):
+        raise AssertionError("columns were compared")
+
+    monkeypatch.setattr("thetahat.evaluation.findings.table.CheckedColumn.__eq__", refuse)
+    random = np.random.default_rng(0)
+    th.check(random.standard_normal((60, 40)), random.standard_normal(60))
+
+
+class TestNames:
+    def test_classes_in_several_spellings(self):
+        X, _, y = rows()
+        y = y.where(X["b"] > 0, y.str.upper() + " ")
+        X["colour"] = np.where(X["c"] > 0, "red", "Red")
+        target, column = th.check(X, y).of("spelling")
+        assert target.severity == "warning"
+        assert "'NO ' = 'no'" in target.what
+        assert column.columns == ("colour",)
+
+    def test_identifiers_are_not_alike(self):
+        X, signal, _ = rows()
+        X["phone"] = [f"+49 {k * 7919}" for k in range(300)]
+        X["iban"] = [f"DE{k * 104729}" for k in range(300)]
+        assert th.check(X, signal).of("alike") == ()
+
+    def test_codes_with_leading_zeros_are_not_numbers(self):
+        X, signal, _ = rows()
+        X["postal"] = np.where(X["b"] > 0, "01067", "10115")
+        assert th.check(X, signal).of("numbers") == ()
+
+    def test_the_time_is_not_called_an_identifier(self):
+        X = pd.DataFrame({"year": np.arange(1700, 2000)})
+        found = th.check(X, np.cumsum(np.random.default_rng(0).normal(size=300)))
+        assert [each.check for each in found] == ["time"]
+
+    @pytest.mark.parametrize(("name", "groups"), [("patient", 1), ("patient_age", 0)])
+    def test_columns_named_after_what_rows_belong_to(self, name, groups):
+        X, signal, _ = rows()
+        X[name] = np.repeat(np.arange(30), 10)
+        shift = np.random.default_rng(2).permutation(30)[X[name]]
+        assert len(th.check(X, signal + shift).of("groups")) == groups
+
+    def test_numbers_for_a_missing_target(self):
+        X, signal, _ = rows()
+        (found,) = th.check(X, signal.where(np.arange(300) % 80 > 0, 9999.0)).of("outliers")
+        assert "spend is 9999 in 4 rows" in found.what

@@ -18,6 +18,9 @@ from thetahat.foundation.types import Array
 
 DECIMAL_COMMA = "decimal comma"
 SEPARATED = "separated thousands"
+SIGNS = "negative numbers in parentheses or with other minus signs"
+CODE_DIGITS = 3
+"""Smallest number of digits of codes with leading zeros; "07" may be a month or an hour."""
 LEAST_READ = 0.95
 """Smallest share of the values that must be numbers."""
 TRIED = 50
@@ -38,6 +41,7 @@ _QUANTITY = re.compile(
     (?P<blank>\s*)(?P<after>(?:[^\W\d_]|[%‰°$€£¥₹₽₩/²³"'])[^\d,;:]{{0,11}}[23]?)?\s*""",
     re.VERBOSE,
 )
+_IN_PARENTHESES = re.compile(rf"(?P<before>{_CURRENCY}?)\s*\((?P<number>[^-+−()]*\d[^-+−()]*)\)")
 _GROUPED = {
     ".": re.compile(r"[1-9]\d{0,2}(?:([,'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?"),
     ",": re.compile(r"[1-9]\d{0,2}(?:([.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:,\d+)?"),
@@ -72,7 +76,7 @@ def read_quantities(values: Sequence[Any], least: float = LEAST_READ) -> Quantit
 
     Cost: O(values); columns of words are recognised by their first few values.
     """
-    if not len(values):
+    if not len(values) or are_codes(values):
         return None
     first = list(values[:TRIED])
     if sum(np.isfinite(numbers_in(first, notation(first)))) < min(least, 0.5) * len(first):
@@ -85,13 +89,29 @@ def read_quantities(values: Sequence[Any], least: float = LEAST_READ) -> Quantit
     return Quantities(numbers, written, tuple(values[k] for k in lost.tolist()))
 
 
+def are_codes(values: Sequence[Any]) -> bool:
+    """Whether values are digits of one length, some with leading zeros, such as postal codes."""
+    width = len(str(values[0])) if len(values) else 0
+    if width < CODE_DIGITS or not all(
+        isinstance(each, str) and len(each) == width and each.isdecimal() for each in values
+    ):
+        return False
+    return any(each[0] == "0" for each in values)
+
+
 def notation(values: Sequence[Any]) -> str:
     """The notation that reads most values; the usual one if it reads as many."""
     if all(_plain(value) == _plain(value) for value in values):
         return ""
-    found = [_QUANTITY.fullmatch(value) for value in values if isinstance(value, str)]
-    parts = [each for each in found if each is not None]
-    parts = [each for each in parts if _unit(each) != "not a unit"]
+    texts = [value.strip() for value in values if isinstance(value, str)]
+    unsigned = [_unsigned(text)[0] for text in texts]
+    pairs = [
+        (_QUANTITY.fullmatch(each), each != text)
+        for each, text in zip(unsigned, texts, strict=True)
+    ]
+    read = [(each, signed or "−" in each[0]) for each, signed in pairs if each is not None]
+    read = [(each, signed) for each, signed in read if _unit(each) != "not a unit"]
+    parts = [each for each, _ in read]
     units = Counter(_unit(each) for each in parts)
     unit = units.most_common(1)[0][0] if units else ""
     usual, comma = (
@@ -102,6 +122,8 @@ def notation(values: Sequence[Any]) -> str:
         marks.append(DECIMAL_COMMA)
     elif any(_GROUPED["."].fullmatch(each["number"].strip()) for each in parts):
         marks.append(SEPARATED)
+    if len({signed for _, signed in read}) == 2:  # "(1)" in every row numbers something
+        marks.append(SIGNS)
     return ", ".join([*marks, *([f"unit {unit}"] if unit else [])])
 
 
@@ -142,7 +164,8 @@ def _plain(value: Any) -> float:
 def _quantity(value: Any, mark: str, unit: str) -> float:
     if not isinstance(value, str):
         return _plain(value)
-    found = _QUANTITY.fullmatch(value)
+    text, negative = _unsigned(value.strip())
+    found = _QUANTITY.fullmatch(text)
     if found is None or _unit(found) not in (unit, ""):
         return np.nan
     number = _number(found["number"], mark)
@@ -150,8 +173,19 @@ def _quantity(value: Any, mark: str, unit: str) -> float:
         return _plain(value)
     if found["power"]:
         number = float(f"{number!r}{found['power']}") if "e" not in repr(number) else np.nan
-    negative = any(found[name] in ("-", "−") for name in ("sign", "sign2"))
+    if any(found[name] in ("-", "−") for name in ("sign", "sign2")):
+        negative = not negative
     return -number if negative else number
+
+
+def _unsigned(text: str) -> tuple[str, bool]:
+    """A number without the parentheses or the minus after it that make it negative, if any."""
+    inside = _IN_PARENTHESES.fullmatch(text)
+    if inside:
+        return inside["before"] + inside["number"], True
+    if text[-1:] in ("-", "−") and text[-2:-1].isdigit() and text[0] not in "-+−":
+        return text[:-1], True
+    return text, False
 
 
 def _unit(found: re.Match[str]) -> str:

@@ -67,7 +67,7 @@ def _equal_categories(table: CheckedTable) -> list[tuple[str, str]]:
     found = []
     first: dict[bytes, str] = {}
     for column in table.columns:
-        if column.is_number or column.n_distinct < 2:
+        if column.is_number or column.n_distinct < 2 or is_identifier(column):
             continue
         codes, _ = column.coded
         _, begins, which = np.unique(codes, return_index=True, return_inverse=True)

@@ -18,6 +18,7 @@ from thetahat.evaluation.findings.leaks import find_leaks
 from thetahat.evaluation.findings.missing import find_missing
 from thetahat.evaluation.findings.outliers import find_outliers
 from thetahat.evaluation.findings.seen import find_seen
+from thetahat.evaluation.findings.spellings import find_spellings
 from thetahat.evaluation.findings.table import CheckedTable, checked_table
 from thetahat.evaluation.findings.text_numbers import find_text_numbers
 from thetahat.evaluation.findings.time_order import find_time
@@ -25,6 +26,7 @@ from thetahat.evaluation.findings.time_order import find_time
 FINDERS = (
     find_constants,
     find_text_numbers,
+    find_spellings,
     find_constant_target,
     find_classes,
     find_missing,
@@ -104,11 +106,13 @@ def check_table(
     if copied is not None:  # a copy would predict the other, from any column
         once = table.chosen(np.sort(np.unique(copied.groups, return_index=True)[1]))
     leaks = find_leaks(once)
-    leaking = {name for each in leaks if each.severity == "severe" for name in each.columns}
-    found: list[Finding] = [*leaks, *find_copies(table, copied), *find_time(once, time)]
+    times = find_time(once, time)
+    severe = [each for each in leaks if each.severity == "severe"]
+    reported = {name for each in [*severe, *times] for name in each.columns}
+    found: list[Finding] = [*leaks, *find_copies(table, copied), *times]
     if test is not None:
         found += [*find_seen(once, test), *find_drift(once, test)]
-    found += find_identifiers(once, leaking)
+    found += find_identifiers(once, reported)
     for finder in FINDERS:
         found += finder(once)
     return Findings(by_severity(found), table.n_rows, len(table.columns), table.task)

@@ -9,7 +9,7 @@ import numpy as np
 from thetahat.data.columns.quantities import mixed_units
 from thetahat.evaluation.findings.alone import explained_alone
 from thetahat.evaluation.findings.finding import Finding, counted, listed
-from thetahat.evaluation.findings.names import IDENTIFIER_WORDS, name_words
+from thetahat.evaluation.findings.names import GROUP_WORDS, IDENTIFIER_WORDS, name_words
 from thetahat.evaluation.findings.table import CheckedColumn, CheckedTable
 
 LEAST_ROWS = 20
@@ -39,14 +39,14 @@ def is_identifier(column: CheckedColumn) -> bool:
     return named or bool((np.diff(ordered) == 1).all())
 
 
-def find_identifiers(table: CheckedTable, leaking: Collection[str] = ()) -> list[Finding]:
+def find_identifiers(table: CheckedTable, reported: Collection[str] = ()) -> list[Finding]:
     """Columns that name rows, and columns whose values name groups of rows.
 
-    Columns that are `leaking` hold the target, so they do more than name rows.
+    Columns that are `reported` hold the target or the time, so they do more than name rows.
     """
     found = []
     identifiers = [column.name for column in table.columns if is_identifier(column)]
-    names = tuple(name for name in identifiers if name not in leaking)
+    names = tuple(name for name in identifiers if name not in reported)
     if names:
         found.append(
             Finding(
@@ -82,7 +82,8 @@ def find_identifiers(table: CheckedTable, leaking: Collection[str] = ()) -> list
 def _names_groups(column: CheckedColumn, table: CheckedTable) -> bool:
     if table.target is None or column.kind == "date" or table.n_rows < LEAST_ROWS:
         return False
-    if not IDENTIFIER_WORDS & set(name_words(column.name)):
+    words = set(name_words(column.name))
+    if not IDENTIFIER_WORDS & words and not (words and words <= GROUP_WORDS):
         return False
     if not 5 <= column.n_distinct <= table.n_rows / 1.5:
         return False

@@ -14,6 +14,11 @@ PROPERTY_WORDS = frozenset(
 )
 """A date with such a name is a property of what the row describes, not the time of the row."""
 IDENTIFIER_WORDS = frozenset("id ids uuid guid key index rownames rowid nr no number".split())
+GROUP_WORDS = frozenset(
+    "patient subject customer client user person participant member household session student "
+    "employee speaker driver player account device machine sensor".split()
+)
+"""What rows may belong to; a column of such a name, without further words, names groups."""
 
 
 def name_words(name: str) -> list[str]:

@@ -15,6 +15,8 @@ RARE = 0.001
 LEAST_ROWS = 30
 PLACEHOLDERS = (-9999.0, -999.0, -99.0, -1.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0)
 """Numbers that often stand for a missing value."""
+FEWEST, FEWEST_OF_TARGET = 5, 3
+"""Rows from which such a number counts; a few decide what is learned of the target."""
 
 
 def find_outliers(table: CheckedTable) -> list[Finding]:
@@ -41,7 +43,8 @@ def find_outliers(table: CheckedTable) -> list[Finding]:
                 "them.",
             )
         )
-    if table.task == "regression" and table.target is not None:
+    target = table.target
+    if table.task == "regression" and target is not None and target.name not in reported:
         rows = far_rows(table.target)
         if rows.size:
             found.append(
@@ -79,14 +82,16 @@ def far_rows(column: CheckedColumn) -> Array:
 def _placeholders(table: CheckedTable) -> list[Finding]:
     """A number such as −999 that is frequent and far from all other values."""
     found = []
-    for column in table.columns:
+    target = [table.target] if table.task == "regression" and table.target is not None else []
+    for column in [*table.columns, *target]:
         if column.kind != "number" or column.n_distinct <= 10:
             continue
+        fewest = FEWEST_OF_TARGET if column is table.target else FEWEST
         values = column.values[np.isfinite(column.values)]
         for number in PLACEHOLDERS:
             rest = values[values != number]
             count = values.size - rest.size
-            if count < 5 or rest.size < LEAST_ROWS:
+            if count < fewest or rest.size < LEAST_ROWS:
                 continue
             low, high = float(rest.min()), float(rest.max())
             width = high / 2 - low / 2
@@ -102,7 +107,9 @@ def _placeholders(table: CheckedTable) -> list[Finding]:
                         f"other values ({low:g} to {high:g}).",
                         "The number probably stands for a missing value; models would treat it as "
                         "a measurement.",
-                        "Replace it by a missing value.",
+                        "Replace it by a missing value."
+                        if column is not table.target
+                        else "Leave these rows out.",
                         "warning",
                     )
                 )
