@@ -5,7 +5,7 @@ import pytest
 
 import thetahat as th
 from thetahat.interfaces.problem import pose
-from thetahat.interfaces.tables.columns import find_columns, typed
+from thetahat.interfaces.tables.columns import find_columns, retyped, typed
 
 
 def found(values, **asked):
@@ -185,3 +185,32 @@ class TestProblems:
         assert problem.kinds["who"] == "categorical"
         vectorizer = th.TableVectorizer(problem.kinds).fit(problem.X)
         assert len(vectorizer.get_feature_names_out()) <= 53
+
+
+@pytest.mark.parametrize("word", ["unknown", "-", "n.a.", "#DIV/0!"])
+def test_words_for_a_missing_number(word):
+    result = found(pl.Series([str(k / 7) for k in range(40)] + [word] * 20))
+    assert (result.kind, result.n_missing) == ("numeric", 20)
+    assert "20 of 60 values are not numbers" in result.warnings[0]
+    assert found(pl.Series([word, "+"] * 20)).kind == "categorical"
+    assert found(pl.Series(["3", "4", word, word, word] * 8)).kind == "categorical"
+
+
+def test_digits_with_leading_zeros_are_codes():
+    assert found(pl.Series(["01067", "10115"] * 20)).kind == "categorical"
+    assert found(pl.Series([f"{k:02d}" for k in range(12)] * 4)).kind == "numeric"
+    assert found(pl.Series(["10115", "80331"] * 20)).kind == "numeric"
+
+
+@pytest.mark.parametrize("write", ["({:,.2f})", "(${:,.2f})", "{:.2f}-", "−{:.2f}"])
+def test_negative_numbers_of_accounts(write):
+    usual = "${:,.2f}" if "$" in write else "{:.2f}"
+    result = found(pl.Series([usual.format(k + 0.5) for k in range(20)] + [write.format(1234.5)]))
+    assert result.kind == "numeric"
+    assert result.values[-1] == -1234.5
+    again = retyped(pl.Series([write.format(7)]), "numeric", result.written)
+    assert again.to_list() == [-7]
+
+
+def test_numbers_in_parentheses_throughout_are_no_negative_numbers():
+    assert found(pl.Series(["(1)", "(2)"] * 20)).kind == "categorical"

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from thetahat.data.columns.quantities import mixed_units, notation, numbers_in, unit_of
+from thetahat.data.columns.quantities import are_codes, mixed_units, notation, numbers_in, unit_of
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.interfaces.tables.dates import are_dates_of_digits, dates_in, layout_of
 from thetahat.models.preprocessing.table_vectorizer import WORDS_OF_TEXT
@@ -20,6 +20,13 @@ from thetahat.models.preprocessing.table_vectorizer import WORDS_OF_TEXT
 KINDS = ("numeric", "ordinal", "categorical", "text", "date", "drop")
 NUMBERS_AMONG = 0.95
 """Smallest share of numbers for a column to be numeric, with other entries missing."""
+GAP_WORDS = frozenset(
+    (
+        "- -- — – . .. n.a. n.a n/a na nan none null nil unknown missing empty n.v. k.a. tbd "
+        "unbekannt #div/0! #value! #ref! #name? #num! #null! #n/a"
+    ).split()
+) | {"not available", "not applicable", "not known", "keine angabe"}
+"""Words for a missing number, in a column of numbers; elsewhere they are values."""
 QUANTITIES_TRIED = 200
 """Number of values that are tried as numbers with units before the whole column is."""
 ORDERED = (
@@ -144,6 +151,9 @@ def _find_in_text(found: ColumnFinding) -> ColumnFinding:
     comma = _notation(column, "numeric")
     numbers = _as_numbers(column, comma)
     n_numbers = _n_read(numbers)
+    if _are_codes(present, found.n_distinct):
+        reason = f"codes with leading zeros, {found.n_distinct:,} categories"
+        return replace(found, kind="categorical", values=column, reason=reason)
     if n_numbers == len(present) and not are_dates_of_digits(present):
         return _numbers_or_identifier(replace(found, values=numbers, written=comma))
     layout = layout_of(present, all_of_them=True)
@@ -152,7 +162,7 @@ def _find_in_text(found: ColumnFinding) -> ColumnFinding:
         if _n_read(dates) == len(present):
             reason = f"dates written {layout}"
             return replace(found, kind="date", values=dates, reason=reason, written=layout)
-    if n_numbers >= NUMBERS_AMONG * len(present):
+    if n_numbers >= NUMBERS_AMONG * len(present) or _are_gaps(column, numbers):
         warning = _lost_values(column, numbers, "numeric")
         return replace(
             found,
@@ -180,6 +190,19 @@ def _find_in_text(found: ColumnFinding) -> ColumnFinding:
         return replace(found, kind="drop", values=column, reason=reason)
     reason = f"{found.n_distinct:,} categories"
     return replace(found, kind="categorical", values=column, reason=reason)
+
+
+def _are_codes(present: Any, n_distinct: int) -> bool:
+    """Whether digits with leading zeros name places or kinds; most of them come several times."""
+    return n_distinct <= len(present) / 2 and are_codes(present.unique().to_list())
+
+
+def _are_gaps(column: Any, numbers: Any) -> bool:
+    """Whether all values that are not numbers say that there is none, and most are numbers."""
+    words = column.filter(numbers.is_null() & column.is_not_null())
+    if _n_read(numbers) <= len(words):
+        return False
+    return all(word.casefold() in GAP_WORDS for word in words.unique().to_list())
 
 
 def _numbers_or_identifier(found: ColumnFinding) -> ColumnFinding:

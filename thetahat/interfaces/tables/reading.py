@@ -12,7 +12,6 @@ import hashlib
 import io
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,8 +22,15 @@ from thetahat.data.on_disk.text_format import find_delimiter
 from thetahat.data.on_disk.utf8_file import is_utf8, utf8_file
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
+from thetahat.interfaces.tables.names import (
+    STANDARD_INPUT,
+    called,
+    named_in_file,
+    names_of,
+    require_distinct,
+    require_supported,
+)
 
-STANDARD_INPUT = "-"
 GAPS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "#N/A", "-nan", "<NA>")
 """Text that stands for a missing value."""
 SAMPLE = 1 << 16
@@ -60,9 +66,9 @@ def read_table(path: str, *, delimiter: str | None = None, encoding: str = "utf-
         batches = read_batches(path, delimiter=delimiter, encoding=encoding, batch=WHOLE)
         pieces = list(batches)
         table = polars.concat(pieces, rechunk=True) if pieces else polars.DataFrame()
-    _require_distinct(table.columns, path)
+    require_distinct(table.columns, path)
     if not table.height:
-        raise DataError(f"{_called(path)} has column names but no rows. Give at least one row.")
+        raise DataError(f"{called(path)} has column names but no rows. Give at least one row.")
     return table
 
 
@@ -80,7 +86,7 @@ def read_batches(
     if suffix in (".parquet", ".pq"):
         parquet = optional_import("pyarrow.parquet", extra="app", purpose=_PURPOSE)
         with _explained(path, None), parquet.ParquetFile(path) as file:
-            _require_distinct(file.schema_arrow.names, path)
+            require_distinct(file.schema_arrow.names, path)
             for piece in file.iter_batches(batch_size=1 << 14, columns=_listed(columns)):
                 yield polars.from_arrow(piece)
         return
@@ -92,7 +98,8 @@ def read_batches(
 
     with _open(path) as stream:
         dialect, stream = _dialect(path, stream, delimiter, encoding)
-        _require_distinct(dialect.names, path)
+        require_distinct(names_of(dialect.names), path)
+        names = dict(zip(dialect.names, names_of(dialect.names), strict=True))
         with (
             _explained(path, dialect),
             _readable(path, stream, dialect.encoding) as place,
@@ -106,7 +113,7 @@ def read_batches(
                 ),
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=dict.fromkeys(dialect.names, pyarrow.string()),
-                    include_columns=_listed(columns),
+                    include_columns=named_in_file(columns, dialect.names),
                     null_values=list(GAPS),
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=False,
@@ -114,7 +121,8 @@ def read_batches(
             ) as batches,
         ):
             for piece in batches:
-                yield polars.from_arrow(piece)
+                named = piece.rename_columns([names[each] for each in piece.schema.names])
+                yield polars.from_arrow(named)
 
 
 @contextmanager
@@ -140,7 +148,7 @@ def column_names(path: str, *, delimiter: str | None = None, encoding: str = "ut
     if suffix in (".arrow", ".feather", ".ipc", ".xlsx", ".xlsm"):
         return list(read_table(path).columns)
     with _open(path) as stream:
-        return list(_dialect(path, stream, delimiter, encoding)[0].names)
+        return names_of(_dialect(path, stream, delimiter, encoding)[0].names)
 
 
 def digest_of(path: str) -> str | None:
@@ -161,6 +169,7 @@ def _suffix(path: str) -> str:
         near = sorted(each.name for each in place.parent.glob(f"*{place.suffix}"))[:5]
         hint = f" Existing files: {', '.join(near)}." if near else ""
         raise DataError(f"There is no file {path}.{hint}")
+    require_supported(path, place.suffix.lower())
     return place.suffix.lower()
 
 
@@ -190,11 +199,11 @@ def _dialect(
         head += more
     if not head.strip():
         raise DataError(
-            f"{_called(path)} is empty. Give a file with a line of column names, and rows."
+            f"{called(path)} is empty. Give a file with a line of column names, and rows."
         )
     if b"\0" in head and not codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
         raise DataError(
-            f"{_called(path)} is not a text file, as it contains zero bytes. Supported files are "
+            f"{called(path)} is not a text file, as it contains zero bytes. Supported files are "
             "CSV, TSV, Parquet (.parquet), Arrow (.arrow) and Excel (.xlsx), by their ending."
         )
     text = _decoded(path, head, encoding)
@@ -240,14 +249,14 @@ def _decoded(path: str, head: bytes, encoding: str) -> str:
 
 def _not_decoded(path: str, encoding: str, failure: UnicodeError) -> str:
     return (
-        f"{_called(path)} cannot be read with --encoding {encoding} ({failure}). Name its "
+        f"{called(path)} cannot be read with --encoding {encoding} ({failure}). Name its "
         "encoding, for example --encoding latin-1, or save it as UTF-8."
     )
 
 
 def _not_text(path: str, encoding: str, place: int, byte: int) -> str:
     return (
-        f"{_called(path)} is not {encoding} text (byte {byte:#04x} at position {place:,}). Name "
+        f"{called(path)} is not {encoding} text (byte {byte:#04x} at position {place:,}). Name "
         "its encoding, for example --encoding latin-1, or save it as UTF-8."
     )
 
@@ -289,17 +298,17 @@ def _explained(path: str, dialect: Dialect | None) -> Iterator[None]:
     except (pyarrow.ArrowException, OSError) as failure:
         message = str(failure).splitlines()[0] if str(failure) else type(failure).__name__
         if "invalid UTF8" in message:
-            message = f"{_called(path)} is not utf-8 text. Name its encoding: --encoding latin-1."
+            message = f"{called(path)} is not utf-8 text. Name its encoding: --encoding latin-1."
             raise DataError(message) from failure
         ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message)
         if ragged and dialect is not None:
             row, expected, got = ragged.groups()
             raise DataError(
-                f"{_called(path)}: line {row} has {got} field{'s' * (got != '1')}, but {expected} "
+                f"{called(path)}: line {row} has {got} field{'s' * (got != '1')}, but {expected} "
                 f"are expected (fields are separated by {dialect.delimiter!r}). Correct the line, "
                 "or set the delimiter with --delimiter."
             ) from failure
-        raise DataError(f"{_called(path)} cannot be read: {message}") from failure
+        raise DataError(f"{called(path)} cannot be read: {message}") from failure
 
 
 def _arrow_table(path: str, suffix: str) -> Any:
@@ -328,8 +337,8 @@ def _excel(path: str) -> Any:
     if not rows:
         raise DataError(f"The first sheet of {path} is empty. Put the table there.")
     width = max(place for place, cell in enumerate(rows[0]) if cell is not None) + 1
-    names = [str(cell) if cell is not None else "" for cell in rows[0][:width]]
-    _require_distinct(names, path)
+    names = names_of([str(cell) if cell is not None else "" for cell in rows[0][:width]])
+    require_distinct(names, path)
     columns = zip(*(_padded(row, width) for row in rows[1:]), strict=True) if rows[1:] else ()
     texts = [[_cell_text(cell) for cell in column] for column in columns] or [[] for _ in names]
     return polars.DataFrame(
@@ -348,25 +357,5 @@ def _cell_text(cell: Any) -> str | None:
     return None if text in GAPS else text
 
 
-def _require_distinct(names: Sequence[str], path: str) -> None:
-    unnamed = [place for place, name in enumerate(names) if not name.strip()]
-    if unnamed:
-        raise DataError(
-            f"Column {unnamed[0] + 1} of {_called(path)} has no name. Give every column a name in "
-            "the first line."
-        )
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        places = [place + 1 for place, name in enumerate(names) if name == twice[0]]
-        raise DataError(
-            f"{_called(path)} has {len(places)} columns named {twice[0]!r} (columns "
-            f"{', '.join(map(str, places))}). Give each its own name."
-        )
-
-
 def _listed(columns: Sequence[str] | None) -> list[str] | None:
     return None if columns is None else list(columns)
-
-
-def _called(path: str) -> str:
-    return "Standard input" if path == STANDARD_INPUT else path
