@@ -27,7 +27,8 @@ def data(tmp_path):
 def fitted(capsys, data, target, *options):
     path = data.parent / f"{target}.theta"
     other = "n" if target == "y" else "y"
-    fit = ["fit", data, "-t", target, "--kind", f"{other}=drop", "--time-limit", "0", "-q"]
+    dropped = ["--kind", f"{other}=drop"] if other in data.read_text().partition("\n")[0] else []
+    fit = ["fit", data, "-t", target, *dropped, "--time-limit", "0", "-q"]
     model = "LogisticRegression" if target == "y" else "Ridge"
     assert run(capsys, *fit, "--model", model, "-o", path, *options)[0] == 0
     return path
@@ -70,6 +71,24 @@ def test_explain_decides_as_predict_does(capsys, data):
     np.testing.assert_allclose(json.loads(out)["score"], accuracy, rtol=1e-12)
     halved = th.load(model).predict(pl.read_csv(data).select("a", "b"))
     assert accuracy != np.mean(halved == np.array(true))
+
+
+def test_explain_knows_the_classes_however_a_file_writes_them(capsys, data, tmp_path):
+    """The codes 1, 2 and x are text to the model; a file without x has numbers."""
+    table = pl.read_csv(data)
+    codes = pl.Series("y", np.array(["1", "2", "x"])[np.digitize(table["a"], [-0.5, 0.5])])
+    path, few = tmp_path / "codes.csv", tmp_path / "few.csv"
+    table = table.drop("n", "y").with_columns(codes)
+    table.write_csv(path)
+    model = fitted(capsys, path, "y")
+    table.filter(pl.col("y") != "x").write_csv(few)
+    code, out, _ = run(capsys, "explain", model, few, "--json", "-q")
+    assert code == 0
+    assert json.loads(out)["score"] > 0.8
+    table.with_columns(y=pl.lit("z")).write_csv(few)
+    assert "that the model does not know (first 'z' in row 1)" in refusal(
+        capsys, "explain", model, few
+    )
 
 
 def test_kept_columns_are_not_replaced_by_predictions(capsys, data, tmp_path):

@@ -15,6 +15,7 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.interfaces.notes import altered, first_step
 from thetahat.interfaces.tables.columns import require_finite, retyped
+from thetahat.interfaces.tables.types import readable, truth_as_numbers
 
 SHOWN = 5
 SEPARATOR = "|"
@@ -75,7 +76,8 @@ def as_seen(
     columns = []
     levels = _levels(model)
     for name, kind in kinds.items():
-        values = retyped(batch[name], kind, notations.get(name, ""))
+        given = truth_as_numbers(readable(batch[name], kind), kind)
+        values = retyped(given, kind, notations.get(name, ""))
         if kind == "ordinal" and name in levels:
             values = (
                 pl.select(pl.when(values.is_in(list(levels[name]))).then(values))
@@ -85,7 +87,7 @@ def as_seen(
             values = values.cast(pl.Enum(list(levels[name])))
         file_rows = range(unknown.n_rows, unknown.n_rows + len(values))
         require_finite(values.alias(name), file_rows, "Correct the file, or remove such rows.")
-        lost = values.null_count() - batch[name].null_count()
+        lost = values.null_count() - given.null_count()
         if lost > 0:
             unknown.lost[name] += lost
         columns.append(values.alias(name))

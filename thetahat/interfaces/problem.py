@@ -22,6 +22,7 @@ from thetahat.interfaces.tables.columns import (
     require_finite,
     typed,
 )
+from thetahat.interfaces.tables.types import require_target_type
 
 TASKS = ("auto", "classification", "regression")
 FEW_NUMBERS = 10
@@ -75,6 +76,7 @@ def pose(
     if task not in TASKS:
         raise ParameterError(f"--task {task}: the tasks are {', '.join(TASKS)}.")
     require_target(table, target)
+    require_target_type(table[target])
     for name in keep:
         if name not in table.columns:
             raise ParameterError(f"--keep {name}: there is no column of this name.")

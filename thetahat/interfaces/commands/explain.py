@@ -42,11 +42,12 @@ def run(arguments: argparse.Namespace) -> None:
     from thetahat.interfaces.plain import as_json
     from thetahat.interfaces.plotted import plotted
     from thetahat.interfaces.prediction import UnknownValues, as_seen, require_names
-    from thetahat.interfaces.problem import pose, require_target
+    from thetahat.interfaces.problem import require_target
     from thetahat.interfaces.quality import quality
     from thetahat.interfaces.scoring import require_scoring
     from thetahat.interfaces.tables.reading import read_table
     from thetahat.interfaces.threshold import decided
+    from thetahat.interfaces.truth import known_targets
     from thetahat.persistence.description import describe_file
     from thetahat.persistence.model_file import load
 
@@ -55,6 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
         files = {arguments.model: "the model", arguments.data: "the table"}
         options.require_output(arguments.report, files)
     notes = describe_file(arguments.model).notes
+    saved_task(notes)  # refused if it was altered
     model = decided(load(arguments.model), notes)
     kinds = saved_kinds(model, notes)
     target = arguments.target or saved_target(notes)
@@ -67,35 +69,30 @@ def run(arguments: argparse.Namespace) -> None:
     table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)
     require_names(kinds, table.columns, arguments.data)
     require_target(table, target)
-    problem = pose(table.select(*kinds, target), target, task=saved_task(notes), keep=tuple(kinds))
-    rows = table.filter(table[target].is_not_null())
-    if rows.height != problem.n_rows:
-        raise DataError(
-            f"Some rows of {arguments.data} cannot be used: {'; '.join(problem.notes)}. Remove "
-            "these rows."
-        )
+    truth = known_targets(table[target], model)
+    rows = table[truth.rows]
     unknown = UnknownValues()
     X = as_seen(rows, kinds, saved_notations(notes, kinds), model, unknown)
     for line in unknown.lines():
         console.say(f"note: {line}")
-    scoring = arguments.scoring or ("accuracy" if problem.task == "classification" else "r2")
-    require_scoring(scoring, problem.task, problem.y)
+    scoring = arguments.scoring or ("accuracy" if truth.task == "classification" else "r2")
+    require_scoring(scoring, truth.task, truth.y)
     seen = _warning(arguments.data, notes)
     if seen:
         console.warn(f"warning: {seen}")
-    held = _held(model, X, problem)
-    found = explain(model, X, problem.y, scoring=scoring, held=held, file_rows=problem.rows)
+    held = _held(model, X, truth)
+    found = explain(model, X, truth.y, scoring=scoring, held=held, file_rows=truth.rows)
     if arguments.report:
         from thetahat.interfaces.report.explain_page import write_page
 
         write_page(arguments.report, arguments.model, arguments.data, target, X, held, found, seen)
     if arguments.json:
         judged = quality(held)
-        drawn = plotted(judged, X, found.most_important, problem.rows)
+        drawn = plotted(judged, X, found.most_important, truth.rows)
         data = {
             "data": arguments.data,
             "target": target,
-            "rows": problem.n_rows,
+            "rows": truth.n_rows,
             "warning": seen or None,
             **found.as_data(),
             "quality": {**judged.as_data(), "plotted": drawn},
@@ -103,9 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
         }
         console.result(as_json(data))
         return
-    console.result(
-        f"{scoring} {found.importances.score:.4g} on {problem.n_rows:,} rows of {target}"
-    )
+    console.result(f"{scoring} {found.importances.score:.4g} on {truth.n_rows:,} rows of {target}")
     _print(found, scoring, console)
     if arguments.report:
         console.result(f"\nreport: {arguments.report}")
@@ -139,17 +134,17 @@ def _cells(each: Any) -> list[str]:
     return [tidy(each.estimate), f"{tidy(each.low)} to {tidy(each.high)}"]
 
 
-def _held(model: Any, X: Any, problem: Any) -> Any:
+def _held(model: Any, X: Any, truth: Any) -> Any:
     """The predictions of the rows."""
     import numpy as np
 
     from thetahat.interfaces.quality import Held, class_probabilities
 
-    rows, predicted = np.arange(problem.n_rows), np.asarray(model.predict(X))
-    if problem.task != "classification":
-        return Held(rows, problem.y, predicted)
+    rows, predicted = np.arange(truth.n_rows), np.asarray(model.predict(X))
+    if truth.task != "classification":
+        return Held(rows, truth.y, predicted)
     classes = np.asarray(model.classes_)
-    return Held(rows, problem.y, predicted, class_probabilities(model, X, classes), classes)
+    return Held(rows, truth.y, predicted, class_probabilities(model, X, classes), classes)
 
 
 def _warning(data: str, notes: dict[str, Any]) -> str:

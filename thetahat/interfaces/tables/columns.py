@@ -15,6 +15,7 @@ import polars as pl
 from thetahat.data.columns.quantities import are_codes, mixed_units, notation, numbers_in, unit_of
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.interfaces.tables.dates import are_dates_of_digits, dates_in, layout_of
+from thetahat.interfaces.tables.types import readable, type_name
 from thetahat.models.preprocessing.table_vectorizer import WORDS_OF_TEXT
 
 KINDS = ("numeric", "ordinal", "categorical", "text", "date", "drop")
@@ -105,7 +106,8 @@ def retyped(column: Any, kind: str, written: str) -> Any:
 def _find(column: Any, asked: str | None) -> ColumnFinding:
     missing, distinct = column.null_count(), column.drop_nulls().n_unique()
     found = ColumnFinding(column.name, "categorical", column, "", missing, distinct)
-    if asked is not None:
+    if asked is not None and asked != "drop":
+        column = readable(column, asked)
         written = _notation(column, asked)
         values = retyped(column, asked, written)
         if values.null_count() > missing:
@@ -120,8 +122,12 @@ def _find(column: Any, asked: str | None) -> ColumnFinding:
             reason="as requested",
             written=written,
         )
+    if asked == "drop":
+        return replace(found, kind="drop", reason="as requested")
     if distinct == 0:
         return replace(found, kind="drop", reason="no values")
+    if column.dtype.is_nested():
+        return _of_no_kind(found)
     if distinct == 1 and missing == 0:
         return replace(found, kind="drop", reason=f"always {_first(column)!r}")
     if column.dtype == pl.String:
@@ -142,7 +148,12 @@ def _find_by_type(found: ColumnFinding) -> ColumnFinding:
         return replace(
             found, kind="categorical", values=column.cast(pl.String), reason="type Categorical"
         )
-    return replace(found, kind="drop", reason=f"type {column.dtype} is not a number, text or date")
+    return _of_no_kind(found)
+
+
+def _of_no_kind(found: ColumnFinding) -> ColumnFinding:
+    name = type_name(found.values.dtype)
+    return replace(found, kind="drop", reason=f"type {name} is not a number, text or date")
 
 
 def _find_in_text(found: ColumnFinding) -> ColumnFinding:
@@ -261,7 +272,7 @@ def _as_numbers(column: Any, written: str) -> Any:
     if column.dtype != pl.String:
         return column.cast(pl.Float64, strict=False)
     if not written:
-        return column.str.strip_chars().cast(pl.Float64, strict=False)
+        return column.str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None)
     values = column.drop_nulls().unique(maintain_order=True).to_list()
     read = pl.Series(numbers_in(values, written), dtype=pl.Float64).fill_nan(None)
     return column.replace_strict(values, read, default=None, return_dtype=pl.Float64)
