@@ -85,6 +85,8 @@ REFUSED = {
     "nameless": (b"x,,z\n1,2,3\n", "Column 2 .* has no name"),
     "ragged": (b"x,y\n1,2\n1,2,3\n", "line 3 has 3 fields, but 2 are expected"),
     "latin-1": ("x,y\n1,café\n".encode("latin-1"), "not utf-8 text.*--encoding latin-1"),
+    "names alone": (b"x,y", "has column names but no rows"),
+    "utf-16": ("x,y\n1,2\n".encode("utf-16"), "is UTF-16 text. Use --encoding utf-16"),
     "binary": (b"PK\x03\x04\x00\x00" * 50, "is not a text file"),
 }
 
@@ -96,6 +98,24 @@ def test_files_that_are_no_tables(tmp_path, name):
     path.write_bytes(content)
     with pytest.raises(th.errors.DataError, match=message):
         read_table(str(path))
+
+
+def test_inputs_that_cannot_be_opened(monkeypatch):
+    with pytest.raises(th.errors.DataError, match="The path is empty"):
+        read_table("")
+    monkeypatch.setattr("sys.stdin", None)  # closed: <&-
+    with pytest.raises(th.errors.DataError, match="Standard input is closed"):
+        read_table("-")
+
+
+def test_cells_without_a_name_are_not_dropped(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [["x", "y"], [1, 2], [1, 2, 3]]:
+        book.active.append(row)
+    book.save(tmp_path / "wide.xlsx")
+    with pytest.raises(th.errors.DataError, match=r"Row 2 of .* has more cells than"):
+        read_table(str(tmp_path / "wide.xlsx"))
 
 
 def test_non_utf8_far_into_the_file(tmp_path):

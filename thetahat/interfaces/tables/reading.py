@@ -20,8 +20,10 @@ from typing import Any, BinaryIO
 
 from thetahat.data.on_disk.text_format import find_delimiter
 from thetahat.data.on_disk.utf8_file import is_utf8, utf8_file
+from thetahat.foundation.atomic_file import usable_path
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
+from thetahat.interfaces.tables.gaps import ERRORS, GAPS, without_gaps
 from thetahat.interfaces.tables.names import (
     STANDARD_INPUT,
     called,
@@ -31,8 +33,6 @@ from thetahat.interfaces.tables.names import (
     require_supported,
 )
 
-GAPS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "#N/A", "-nan", "<NA>")
-"""Text that stands for a missing value."""
 SAMPLE = 1 << 16
 """Number of bytes from which delimiter and names are found."""
 BATCH = 1 << 18
@@ -68,8 +68,8 @@ def read_table(path: str, *, delimiter: str | None = None, encoding: str = "utf-
         table = polars.concat(pieces, rechunk=True) if pieces else polars.DataFrame()
     require_distinct(table.columns, path)
     if not table.height:
-        raise DataError(f"{called(path)} has column names but no rows. Give at least one row.")
-    return table
+        raise DataError(_without_rows(path))
+    return without_gaps(table)
 
 
 def read_batches(
@@ -88,7 +88,7 @@ def read_batches(
         with _explained(path, None), parquet.ParquetFile(path) as file:
             require_distinct(file.schema_arrow.names, path)
             for piece in file.iter_batches(batch_size=1 << 14, columns=_listed(columns)):
-                yield polars.from_arrow(piece)
+                yield without_gaps(polars.from_arrow(piece))
         return
     if suffix in (".arrow", ".feather", ".ipc", ".xlsx", ".xlsm"):
         yield read_table(path) if columns is None else read_table(path).select(columns)
@@ -122,7 +122,7 @@ def read_batches(
         ):
             for piece in batches:
                 named = piece.rename_columns([names[each] for each in piece.schema.names])
-                yield polars.from_arrow(named)
+                yield without_gaps(polars.from_arrow(named))
 
 
 @contextmanager
@@ -162,6 +162,7 @@ def digest_of(path: str) -> str | None:
 def _suffix(path: str) -> str:
     if path == STANDARD_INPUT:
         return ".csv"
+    usable_path(path)  # refused if no file can have it
     place = Path(path)
     if place.is_dir():
         raise DataError(f"{path} is a directory. Name a file in it.")
@@ -176,6 +177,8 @@ def _suffix(path: str) -> str:
 @contextmanager
 def _open(path: str) -> Iterator[BinaryIO]:
     if path == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise DataError("Standard input is closed. Name a file, or pass rows in a pipe.")
         yield sys.stdin.buffer
         return
     try:
@@ -201,6 +204,8 @@ def _dialect(
         raise DataError(
             f"{called(path)} is empty. Give a file with a line of column names, and rows."
         )
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and is_utf8(encoding):
+        raise DataError(f"{called(path)} is UTF-16 text. Use --encoding utf-16.")
     if b"\0" in head and not codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
         raise DataError(
             f"{called(path)} is not a text file, as it contains zero bytes. Supported files are "
@@ -231,7 +236,7 @@ def _require_encoding(encoding: str) -> None:
     try:
         "".encode(encoding)
         codecs.getincrementaldecoder(encoding)
-    except (LookupError, UnicodeError) as failure:
+    except (LookupError, ValueError) as failure:
         raise ParameterError(
             f"--encoding {encoding} is not a known encoding of text. Use utf-8 or latin-1."
         ) from failure
@@ -297,6 +302,8 @@ def _explained(path: str, dialect: Dialect | None) -> Iterator[None]:
         raise DataError(_not_decoded(path, encoding, failure)) from failure
     except (pyarrow.ArrowException, OSError) as failure:
         message = str(failure).splitlines()[0] if str(failure) else type(failure).__name__
+        if "Empty CSV file" in message:
+            raise DataError(_without_rows(path)) from failure
         if "invalid UTF8" in message:
             message = f"{called(path)} is not utf-8 text. Name its encoding: --encoding latin-1."
             raise DataError(message) from failure
@@ -339,6 +346,12 @@ def _excel(path: str) -> Any:
     width = max(place for place, cell in enumerate(rows[0]) if cell is not None) + 1
     names = names_of([str(cell) if cell is not None else "" for cell in rows[0][:width]])
     require_distinct(names, path)
+    for place, row in enumerate(rows[1:], 1):
+        if any(cell is not None for cell in row[width:]):
+            raise DataError(
+                f"Row {place} of {path} has more cells than there are names of columns. Give every "
+                "column a name in the first line, or remove these cells."
+            )
     columns = zip(*(_padded(row, width) for row in rows[1:]), strict=True) if rows[1:] else ()
     texts = [[_cell_text(cell) for cell in column] for column in columns] or [[] for _ in names]
     return polars.DataFrame(
@@ -354,8 +367,12 @@ def _cell_text(cell: Any) -> str | None:
     if cell is None:
         return None
     text = cell.isoformat(sep=" ") if hasattr(cell, "hour") else str(cell)
-    return None if text in GAPS else text
+    return None if text in GAPS or text in ERRORS else text
 
 
 def _listed(columns: Sequence[str] | None) -> list[str] | None:
     return None if columns is None else list(columns)
+
+
+def _without_rows(path: str) -> str:
+    return f"{called(path)} has column names but no rows. Give at least one row."
