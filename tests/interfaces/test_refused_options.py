@@ -191,3 +191,37 @@ def _written(folder, text):
     path = folder / "written.csv"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize("option", ["report", "test", "scoring", "delimiter"])
+def test_empty_options_are_not_ignored(capsys, data, option):
+    said = refusal(capsys, "compare", data, "-t", "y", f"--{option}", "")
+    assert said == f"--{option} is empty. Give it a value, or leave it out."
+
+
+def test_one_model_is_fitted(capsys, data, tmp_path):
+    fit = ["fit", data, "-t", "y", "--model", "Ridge,tree", "-o", tmp_path / "out.theta"]
+    said = refusal(capsys, *fit)
+    assert said.startswith("--model Ridge,tree: 2 models are named. Name one")
+    assert not (tmp_path / "out.theta").exists()
+
+
+@pytest.mark.parametrize("path", ["-", "/dev/null"])
+def test_outputs_that_are_no_files_are_refused_before_any_work(capsys, tmp_path, path):
+    nothing = tmp_path / "not there.csv"  # refused for its output, so it was not looked for
+    commands = [
+        ["compare", nothing, "-t", "y", "--report"],
+        ["fit", nothing, "-t", "y", "-o"],
+        ["explain", nothing, nothing, "--report"],
+    ]
+    for command in commands:
+        said = refusal(capsys, *command, path)
+        assert "standard output" in said or "is not a regular file" in said
+        assert said.endswith("Name a file." if path == "-" else "Name another file.")
+
+
+def test_costs_that_overflow_are_refused(capsys, data):
+    classes = data.parent / "classes.csv"
+    classes.write_text("a,y\n" + "".join(f"{i % 7},{'uv'[i % 2]}\n" for i in range(40)))
+    said = refusal(capsys, "compare", classes, "-t", "y", "--cost", "1e308:1e308")
+    assert said.startswith("--cost 1e308:1e308: write the cost")

@@ -33,8 +33,6 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = require_place(path)
     if target.is_symlink():
         target = require_place(os.path.realpath(target))
-    if target.exists() and not target.is_file():
-        raise DataError(f"{target} is not a regular file, and is not replaced by one.")
     _remove_abandoned(target)
     try:
         handle, neighbour = tempfile.mkstemp(
@@ -72,6 +70,10 @@ def require_place(path: str | os.PathLike[str]) -> Path:
         )
     if target.is_dir():
         raise DataError(f"{target} is a directory. Name a file in it, such as {target / 'name'}.")
+    if target.exists() and not target.is_file():
+        raise DataError(
+            f"{target} is not a regular file, and is not replaced by one. Name another file."
+        )
     if not target.parent.is_dir():
         raise DataError(
             f"{target.parent} is not a directory, so {target.name} cannot be written there. Create "

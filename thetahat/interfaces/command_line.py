@@ -43,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without θ shows "?" instead
     try:
+        options.require_no_empty(arguments)
         code = arguments.run(arguments)
         sys.stdout.flush()
     except ThetahatError as refusal:

@@ -18,6 +18,7 @@ from thetahat.interfaces.problem import Problem
 
 NOTE = "threshold"
 """The note of a model file that holds the threshold."""
+LARGEST_COST = 1e100
 ALWAYS, NEVER = 0.0, 2.0
 """Thresholds that all probabilities reach, and none."""
 
@@ -134,10 +135,11 @@ def rule_of(
         costs = [float(part) for part in parts]
     except ValueError:
         costs = []
-    if len(costs) != 2 or min(costs) < 0 or not all(map(isfinite, costs)) or max(costs) == 0:
+    allowed = all(isfinite(each) and each >= 0 for each in costs)
+    if len(costs) != 2 or not allowed or not 0 < max(costs) <= LARGEST_COST:
         raise ParameterError(
             f"{option}: write the cost of a false positive and of a false negative, such as 1:5; "
-            "they must not be negative, and not both 0."
+            f"they must not be negative, not both 0, and at most {LARGEST_COST:g}."
         )
     return Rule(label, "cost", costs[0], costs[1])
 

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = seconds_of(arguments.time_limit, "--time-limit")
     problem = read_problem(arguments, console)
     rule = rule_of(problem, arguments.cost, arguments.threshold, arguments.positive)
-    asked = options.names_asked_for(arguments.model, "--model")
+    asked = options.one_name_asked_for(arguments.model, "--model")
     trial = try_models(
         problem,
         console,

@@ -14,6 +14,9 @@ INTERRUPTED = 130
 TIME_LIMIT = "2m"
 """The time for tuning by default, chosen so that 200,000 rows of 11 columns end in 3 minutes."""
 
+MEANT = ("target", "delimiter", "scoring", "report", "test", "positive")
+"""Options whose text cannot be empty, and which would be ignored if it were."""
+
 
 def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
     """Add the options for the file and its format."""
@@ -145,6 +148,13 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
 
 
+def require_no_empty(arguments: argparse.Namespace) -> None:
+    """Refuse options with an empty text, as an unset variable of a script leaves them."""
+    for option in MEANT:
+        if getattr(arguments, option, None) == "":
+            raise ParameterError(f"--{option} is empty. Give it a value, or leave it out.")
+
+
 def names_asked_for(text: str | None, option: str) -> list[str] | None:
     """Names separated by commas; None without the option."""
     if text is None:
@@ -158,6 +168,17 @@ def names_asked_for(text: str | None, option: str) -> list[str] | None:
     return names
 
 
+def one_name_asked_for(text: str | None, option: str) -> list[str] | None:
+    """The name of a single model; None without the option."""
+    names = names_asked_for(text, option)
+    if names is not None and len(names) > 1:
+        raise ParameterError(
+            f"{option} {text}: {len(names)} models are named. Name one, and compare several with "
+            f"thetahat compare --models {text}."
+        )
+    return names
+
+
 def require_output(path: str, inputs: Mapping[str | None, str]) -> None:
     """Refuse a file that cannot be written, or that the command reads, before any work.
 
@@ -165,6 +186,8 @@ def require_output(path: str, inputs: Mapping[str | None, str]) -> None:
     """
     from thetahat.foundation.atomic_file import require_other_file, require_place
 
+    if path == "-":
+        raise ParameterError("- stands for standard output, which is for the result. Name a file.")
     require_place(path)
     require_other_file(path, {file: what for file, what in inputs.items() if file and file != "-"})
 
