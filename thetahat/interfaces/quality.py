@@ -12,11 +12,13 @@ from thetahat.evaluation.cross_fitting import FoldFit
 from thetahat.evaluation.curves.calibration import CalibrationCurve, calibration_curve
 from thetahat.evaluation.curves.precision_recall import (
     PrecisionRecallCurve,
+    average_precision_interval,
     precision_recall_curve,
 )
 from thetahat.evaluation.curves.roc import RocCurve, roc_curve
 from thetahat.evaluation.regression_errors import RegressionErrors, regression_errors
 from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.evaluation.statistics.ranking_quality import auc_interval
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.interfaces.threshold import Decision, Rule, called_in_folds
@@ -274,8 +276,8 @@ def _one_class(held: Held, table: Confusion, place: int) -> OneClass:
     if scores is None and held.scores is not None and len(held.classes) == 2:
         scores = held.scores if place else -held.scores
     if scores is not None and 0 < count < len(inside):
-        area = roc_curve(held.y, scores, positive=label).area
-        average = precision_recall_curve(held.y, scores, positive=label).average_precision
+        area = auc_interval(inside, scores)
+        average = average_precision_interval(inside, scores, positive=True)
         if held.shares is not None:
             error = calibration_curve(inside, scores, positive=True).error
     return OneClass(

@@ -10,6 +10,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.model_selection import KFold, cross_val_score
 
 import thetahat as th
+from thetahat.evaluation.curves.precision_recall import average_precision_interval
 from thetahat.evaluation.curves.roc import height_at
 from thetahat.evaluation.curves.scores import rank
 
@@ -51,6 +52,11 @@ def test_average_precision_is_scikit_learns():
 def true_height(fpr):
     """The ROC curve of N(1, 1) against N(0, 1)."""
     return stats.norm.sf(stats.norm.isf(fpr) - 1)
+
+
+def test_the_average_precision_alone_is_that_of_the_curve():
+    curve = th.precision_recall_curve(Y, SCORES)
+    assert average_precision_interval(Y, SCORES) == curve.average_precision
 
 
 def test_the_simultaneous_band_holds_the_whole_curve():

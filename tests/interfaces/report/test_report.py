@@ -9,7 +9,7 @@ import pytest
 
 from tests.interfaces.commands.test_commands import FEW, run
 from thetahat.interfaces.report import pictures, svg
-from thetahat.interfaces.report.cells import tidy
+from thetahat.interfaces.report.cells import document, tidy
 from thetahat.interfaces.report.svg import Frame, labels_of, width_of, wrapped
 from thetahat.results import PartialDependence
 
@@ -276,3 +276,9 @@ class TestLabels:
         assert tidy(-12_345_678.0) == "−12,345,678"
         assert tidy(1.5e-9) == "1.5e−09"
         assert labels_of([5e12, 1e13, 1.5e13]) == ["5T", "10T", "15T"]
+
+
+def test_control_characters_of_names_are_shown_as_escapes():
+    page = document("\u202etitle", "main {}", "<p>a\x1b[31m\x07\u202eb</p>\n")
+    assert "<title>\\u202etitle</title>" in page
+    assert "<p>a\\u001b[31m\\u0007\\u202eb</p>\n" in page

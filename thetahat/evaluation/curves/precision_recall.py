@@ -123,6 +123,12 @@ def precision_recall_curve(
     )
 
 
+def average_precision_interval(y: Any, scores: Any, *, positive: Any = None) -> Interval:
+    """The average precision with its interval, without the curve and its band, which cost more."""
+    is_positive, values, _ = two_classes(y, scores, positive)
+    return _average_interval(rank(is_positive, values), 0.95)
+
+
 def _of(ranked: Ranked) -> tuple[Array, Array]:
     found, false = ranked.true_positives[1:], ranked.false_positives[1:]
     return found / (found + false), found / ranked.positives

@@ -148,7 +148,7 @@ def _near_pairs(table: CheckedTable, rows: Array) -> Array:
     if rows.size < LEAST_ROWS:
         return nothing
     points = np.column_stack([_standard(column.values[rows]) for column in numbers])
-    others = [column.coded[0][rows] for column in table.columns if column not in numbers]
+    others = [c.coded[0][rows] for c in table.columns if not (c.is_number and c.n_distinct > 20)]
     n, d = points.shape
     tree = d <= MOST_OF_TREE
     if not tree and float(n) * n * d > MOST_PAIRS:

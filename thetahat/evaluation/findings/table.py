@@ -177,7 +177,8 @@ def _columns(X: Any) -> list[Variable]:
 def _target(y: Any, n_rows: int, name: str) -> CheckedColumn:
     require_unmasked(y, name, "check")
     y = one_column(y)
-    if not is_table(y) and not hasattr(type(y), "dtype"):
+    # An array of pandas, such as a Categorical, has a dtype but is no column with a name.
+    if not is_table(y) and (not hasattr(type(y), "dtype") or hasattr(type(y), "_from_sequence")):
         y = np.asarray(y)
     if isinstance(y, np.ndarray):
         if y.ndim != 1:

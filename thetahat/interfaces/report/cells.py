@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.printable import printable
 from thetahat.interfaces import console
 
 Figure = tuple[str, str, str]
@@ -98,10 +99,11 @@ def shown_value(value: Any) -> str:
 
 
 def document(title: str, style: str, body: str) -> str:
-    """The whole page."""
+    """The whole page; control characters of names and labels are shown as escapes."""
+    body = printable(body, keep="\n\t")
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="color-scheme" content="light dark"><title>{escape(title)}</title>'
+        f'<meta name="color-scheme" content="light dark"><title>{escape(printable(title))}</title>'
         f"<style>{style}</style></head><body><main>{body}</main></body></html>\n"
     )
