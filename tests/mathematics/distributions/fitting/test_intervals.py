@@ -119,6 +119,18 @@ def test_intervals_of_f_end_at_infinity_where_more_degrees_make_no_difference():
     assert high == np.inf
 
 
+def test_the_search_of_an_end_does_not_pass_it():
+    """For few degrees of freedom a spike at one value has an infinite likelihood."""
+    x = d.StudentT(2, 1, 2).sample(8, random_state=8)
+    fit = d.StudentT.fit(x)
+    end = fit.interval("df")[0]
+    assert 0.5 < end < 0.55
+    places, scales = np.linspace(-3, 2, 101)[:, None], np.geomspace(0.5, 8, 81)
+    logs = stats.t.logpdf(x, end, places[..., None], scales[:, None]).sum(axis=-1)
+    root = np.sqrt(2 * (fit.log_likelihood - logs.max()))
+    assert root == pytest.approx(stats.t(5).ppf(0.975), rel=1e-3)
+
+
 def test_standard_errors_are_the_spread_of_estimates():
     for law, options in ((d.Gamma(3, 2), {}), (d.StudentT(5, 0, 1), {"df": 5}), (d.Poisson(3), {})):
         simulated = d.simulate_estimates(

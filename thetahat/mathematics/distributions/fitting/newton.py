@@ -40,6 +40,9 @@ FARTHEST = 40.0
 """Logarithm beyond which a parameter counts as 0 or infinity."""
 FAR = 15.0
 """Logarithm beyond which a parameter at which the solver failed is on its way to 0 or infinity."""
+WIDEST = 2.0
+"""Largest change of a logarithm by one step of the search of an end. A wider one may lead over the
+end to where a likelihood is infinite, such as that of a spike at one value with heavy tails."""
 MOST_STEPS = 1e6
 """Number of standard errors beyond which a parameter of any sign counts as infinite."""
 FARTHEST_NUMBER = 1e50
@@ -275,12 +278,14 @@ def profile_end(
         return float(np.sqrt(max(2 * n * (value - best), 0.0))) - target
 
     most = max((FARTHEST - np.sign(unit) * u[j]) / abs(unit), 0.0) if is_log else MOST_STEPS
-    inside, outside, below = 0.0, min(target, most), -target
+    longest = WIDEST / abs(unit) if is_log else np.inf
+    inside, outside, below = 0.0, min(target, longest, most), -target
     above = excess(outside)
     while not above > 0:
         if outside >= most:
             return float(np.inf * unit)
-        inside, below, outside = outside, above, min(outside * 1.6, most)
+        step = min(0.6 * outside, longest)
+        inside, below, outside = outside, above, min(outside + step, most)
         above = excess(outside)
     last = 0
     for _ in range(60):
