@@ -154,6 +154,20 @@ def test_infinity_and_rows_of_nan_alone_are_refused(name):
         model_of(name).fit(np.full_like(X, np.nan), y)
 
 
+@EACH
+def test_a_batch_of_rows_with_missing_values_alone_changes_nothing(name):
+    X, y = gaussians(seed=9)
+    model = model_of(name).partial_fit(X, y, classes=np.unique(y))
+    before, lost = model.predict_proba(X), X[:4].copy()
+    lost[:, 1] = np.nan
+    with pytest.warns(UserWarning, match="4 rows with missing values .* are left out of the fit"):
+        model.partial_fit(lost, y[:4])
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    lost[0, 0] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        model.partial_fit(lost, y[:4])
+
+
 @pytest.mark.parametrize("name", ["nearest", "lda", "lda diagonal", "qda", "qda diagonal"])
 def test_samples_have_the_moments_of_the_classes(name):
     X, y = gaussians(seed=10)

@@ -118,7 +118,15 @@ class ClassModel(GenerativeClassifier):
             source, fresh = self._open_batch(X, y, classes, sample_weight)
         before = None if fresh else self._moments
         with one_blas_thread():
-            found, source = self._summary(source, mergeable=True)
+            try:
+                found, source = self._summary(source, mergeable=True)
+            except DataError:
+                source.require_finite(missing=True)
+                lost = sum(source.map_blocks(_incomplete))
+                if before is None or lost < source.n_rows:
+                    raise
+                self._warn_of_incomplete(lost)
+                return self
             merged = found if before is None else before.merge(found).centred()
             self._moments = merged
             self._solve(merged, source, final=False)
@@ -178,18 +186,21 @@ class ClassModel(GenerativeClassifier):
             raise DataError(
                 f"{who}: Input X contains NaN in every row. Impute missing values first."
             )
+        self._warn_of_incomplete(lost)
+        if isinstance(source, InMemory):
+            return source.take(np.flatnonzero(_is_complete(source.whole)))
+        return View.of(source, _without_incomplete, has_weight=True)
+
+    def _warn_of_incomplete(self, lost: int) -> None:
         rows = (
             "1 row with missing values (NaN) is"
             if lost == 1
             else (f"{lost:,} rows with missing values (NaN) are")
         )
         warn(
-            f"{who}: {rows} left out of the fit. Impute missing values first if this affects "
-            "many rows, or if values are not missing at random."
+            f"{type(self).__name__}: {rows} left out of the fit. Impute missing values first if "
+            "this affects many rows, or if values are not missing at random."
         )
-        if isinstance(source, InMemory):
-            return source.take(np.flatnonzero(_is_complete(source.whole)))
-        return View.of(source, _without_incomplete, has_weight=True)
 
     def _filled(self, rows: Matrix, scores: Array) -> Array:
         """The scores, in which rows with missing values were NaN."""
