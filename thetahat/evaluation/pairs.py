@@ -131,7 +131,7 @@ class _Setting:
         design, values = Design.of(first.fits, units, first.unit), None
         if test in ("auto", "rows"):
             found = {
-                name: values_of(each.fits, metric, each.known_as[metric], targets)
+                name: values_of(each.fits, metric, each.known_as[metric], targets, units)
                 for name, each in evaluations.items()
             }
             kept = {name: each for name, each in found.items() if each is not None}

@@ -36,7 +36,7 @@ from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.cross_fitting import FoldFit
 from thetahat.evaluation.folds import none_twice
 from thetahat.evaluation.metrics import range_of
-from thetahat.evaluation.sampling.design import Design, ranking, values_of
+from thetahat.evaluation.sampling.design import Design, ranking, ranks_classes, values_of
 from thetahat.evaluation.sampling.judgement import NoSpread
 from thetahat.evaluation.sampling.row_values import RowValues
 from thetahat.evaluation.statistics.counts import proportion_interval
@@ -70,9 +70,10 @@ def score_interval(
     """
     check_value(kind, one_of(*KINDS), "interval", "evaluate")
     scores = np.array([fit.scores[metric] for fit in fits])
-    values = values_of(fits, metric, known, y) if kind in ("auto", "rows") else None
+    units = np.arange(len(y)) if units is None else units
+    values = values_of(fits, metric, known, y, units) if kind in ("auto", "rows") else None
     if values is not None:
-        design = Design.of(fits, np.arange(len(y)) if units is None else units, joined)
+        design = Design.of(fits, units, joined)
         if design.n_units > 1:
             return _of_rows(fits, scores, values, design, known, y, level)
     if kind == "rows":
@@ -140,7 +141,7 @@ def _of_rows(
         stretch = design.stretch(1.0) * design.design_effect(values.values)
         found = _of_area(fits, scores, y, level, stretch / _for_few(design, level))
         return replace(found, method=f"DeLong over {design.unit}")
-    judged = design.studentised(mean, values)
+    judged = design.studentised(mean, values, for_classes=ranks_classes(known))
     if judged is None:
         reach = limits[1] - limits[0]
         low, high = NoSpread(mean, design.rarest(known, y), reach).bounds(1 - level)

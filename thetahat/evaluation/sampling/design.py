@@ -27,6 +27,7 @@ from thetahat.evaluation.cross_fitting import FoldFit, rows_right
 from thetahat.evaluation.folds import Fold, none_twice
 from thetahat.evaluation.sampling.judgement import GapOfShares, NoSpread, Studentised
 from thetahat.evaluation.sampling.row_values import BLOCKS, RowValues, placement_values
+from thetahat.evaluation.sampling.shares import SHARES, pooled
 from thetahat.evaluation.statistics.outcome import are_alike
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array
@@ -100,9 +101,11 @@ class Design:
         return "rows" if self.by_rows else self.joined
 
     def rarest(self, known: str | None, y: Array) -> float:
-        """The number of units, or of the rows of the rarer class for metrics that rank."""
-        if known in ("roc_auc", "average_precision") and y.ndim == 1:
-            return min(float(np.unique(y, return_counts=True)[1].min()), self.n_units)
+        """The number of units, or of the rows of the rarest class for metrics that depend on it."""
+        if y.ndim == 1 and (known in ("roc_auc", "average_precision") or known in SHARES):
+            counts = np.unique(y, return_counts=True)[1]
+            each = counts.size if known == "balanced_accuracy" else 1  # a class is a part of it
+            return min(float(counts.min() * each), self.n_units)
         return self.n_units
 
     @property
@@ -140,13 +143,18 @@ class Design:
             return None
         sums = sums / size  # powers of large scores would overflow
         squares = float(sums @ sums)
-        variance = self.variance(sums) * self.stretch(1.0 if for_classes else FOR_TRAINING)
+        stretch = self.stretch(1.0 if for_classes else FOR_TRAINING)
+        variance = self.variance(sums) * stretch
         degrees = max(1.0, min(self.n_units, sums.size) - 1)
-        if for_classes:
+        if for_classes or found.unseen > 0:
             # A rare class gives a few large contributions, and their variance is known less well.
             fourth = float((sums**4).sum()) - squares**2 / sums.size
             degrees = max(1.0, min(degrees, 2 * squares**2 / fourth)) if fourth > 0 else degrees
         skewness = float((sums**3).sum() / squares**1.5)
+        if found.unseen > 0:
+            whole = variance + stretch * found.unseen / size**2
+            skewness *= float((variance / whole) ** 1.5)
+            variance = whole
         trained = self.between_training(found.values / size)
         if trained > 0:
             whole = variance + trained
@@ -207,7 +215,7 @@ class Design:
             rows = 1 / float((self.weights**2).sum())
             effect = self.design_effect(difference.values) * self.stretch(FOR_TRAINING)
             return GapOfShares(only_first, only_second, rows / effect, max(1.0, self.n_units - 1))
-        found = self.studentised(estimate, difference, for_classes=known == "roc_auc")
+        found = self.studentised(estimate, difference, for_classes=ranks_classes(known))
         if found is not None:
             return found
         same = estimate == 0 and not difference.values.any()
@@ -216,14 +224,26 @@ class Design:
         return NoSpread(estimate, rarest, 0.0 if same else np.inf)
 
 
+def ranks_classes(known: str | None) -> bool:
+    """Whether a metric is an area under ROC curves, of two classes or of several."""
+    return known is not None and known.startswith("roc_auc")
+
+
 def values_of(
-    fits: Sequence[FoldFit], metric: str, known: str | None, y: Array
+    fits: Sequence[FoldFit], metric: str, known: str | None, y: Array, units: Array
 ) -> RowValues | None:
-    """The values of all held-out rows in the order of the folds; None if they are not known."""
+    """The values of all held-out rows in the order of the folds; None if they are not known.
+
+    `units` are the units of sampling of all rows of X.
+    """
     found = [_of_fold(fit, metric, known, y) for fit in fits]
     kept = [each for each in found if each is not None]
     if len(kept) < len(found):
         return None
+    shares = [each.shares for each in kept if each.shares is not None]
+    if len(shares) == len(kept):
+        values, unseen = pooled(shares, units[np.concatenate([fit.rows for fit in fits])])
+        return RowValues(values, unseen=unseen)
     blocked = any(each.blocked for each in kept)
     gaps = [each.for_gaps for each in kept if each.for_gaps is not None]
     return RowValues(

@@ -5,15 +5,14 @@ rows is var(φ)/m for m rows.
 
 - A mean over rows (accuracy, log loss, squared and absolute error): φᵢ is the term of row i.
 - The area under the ROC curve: φᵢ = A + (Vᵢ − A)·m/m_c, with the placements V of DeLong and m_c the
-  rows of the class of row i.
+  rows of the class of row i. Vᵢ − A is multiplied by √(m_c/(m_c − 1)), as A is the mean of these V.
 - The mean of such areas over classes or pairs of classes: the mean of their values, where a row
   that belongs to neither class of a pair has the area of that pair.
-- Balanced accuracy: φᵢ = B + (rightᵢ − recall_c)·m/(classes·m_c).
+- Balanced accuracy, precision, recall, F₁ and Jaccard's index: see `sampling.shares`.
 - R², the root of a mean and all other metrics of scikit-learn: values of the jackknife,
   φᵢ = m·s − (m − 1)·s₍₋ᵢ₎, where s₍₋ᵢ₎ is the score without row i. Where no formula is at hand,
   blocks of rows are left out instead of rows, at most `BLOCKS` for all folds together.
   Differences of R² use φᵢ = s − m/(m − 1)·(eᵢ² − (1 − s)·(yᵢ − ȳ)²)·m/Σ(y − ȳ)², with the error e.
-- Precision, recall, F₁ and Jaccard's index of two classes: s = Σp/Σq, and φᵢ = s + (pᵢ − s·qᵢ)/q̄.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.evaluation.sampling.shares import SHARES, Shares, pooled
 from thetahat.foundation.types import Array
 
 BLOCKS = 25
@@ -44,6 +44,10 @@ class RowValues:
     """The largest of the numbers whose differences the values are, which rounded them."""
     for_gaps: Array | None = None
     """Values for differences of two models, where others serve these better."""
+    shares: Shares | None = None
+    """The counts that the score of the fold is a share of, for metrics of that kind."""
+    unseen: float = 0.0
+    """Variance of the mean score that is added for what few rows of a class do not show."""
 
     @property
     def size(self) -> float:
@@ -55,7 +59,8 @@ class RowValues:
         size, (first, second) = max(self.size, other.size), (self.values, other.values)
         if self.for_gaps is not None and other.for_gaps is not None:
             first, second = self.for_gaps, other.for_gaps
-        return RowValues(first - second, self.blocked or other.blocked, size)
+        blocked, unseen = self.blocked or other.blocked, self.unseen + other.unseen
+        return RowValues(first - second, blocked, size, unseen=unseen)
 
     @property
     def of_gaps(self) -> RowValues:
@@ -72,6 +77,9 @@ def row_values(
     and `units` are the units of sampling of the rows.
     """
     rows = np.arange(len(y))
+    shares = _shares(known, scorer, answers, y, score)
+    if shares is not None:
+        return RowValues(pooled([shares], units)[0], shares=shares)
     formula = FORMULAS.get(known or "")
     if formula is not None:
         values = formula(answers, y, rows, score)
@@ -104,6 +112,16 @@ def _left_out(scored: Callable[[Array], float], units: Array, score: float) -> R
     return RowValues(values, blocked=True)
 
 
+def _shares(known: str | None, scorer: Any, answers: Any, y: Array, score: float) -> Shares | None:
+    """The counts whose share is the score; None if it is not."""
+    counts = SHARES.get(known or "")
+    if counts is None or y.ndim > 1:
+        return None
+    called = np.asarray(answers.predict(np.arange(y.size))).reshape(y.shape)
+    found = counts(called, y, getattr(scorer, "_kwargs", {}).get("pos_label", 1))
+    return found if found is not None and abs(found.score - score) <= NEGLIGIBLE else None
+
+
 def placement_values(positive: Array, scores: Array) -> Array | None:
     """Values of the area under the ROC curve; None if a class is absent."""
     from thetahat.evaluation.statistics.ranking_quality import placements
@@ -114,8 +132,9 @@ def placement_values(positive: Array, scores: Array) -> Array | None:
     above, below = placements(positive, [scores])
     area = float(above.mean())
     values = np.empty(n)
-    values[positive] = area + (above[0] - area) * (n / n1)
-    values[~positive] = area + (below[0] - area) * (n / (n - n1))
+    for rows, placed in ((positive, above[0]), (~positive, below[0])):
+        size = placed.size
+        values[rows] = area + (placed - area) * (n / size * np.sqrt(size / max(size - 1, 1)))
     return values
 
 
@@ -218,42 +237,7 @@ def _r2_for_gaps(answers: Any, y: Array, rows: Array, score: float) -> Array:
     return score - m / strays.sum() * (squares - (1 - score) * strays) * (m / (m - 1))
 
 
-def _balanced(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
-    if y.ndim > 1:
-        return None
-    right = (np.asarray(answers.predict(rows)).reshape(y.shape) == y).astype(np.float64)
-    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    recall = np.bincount(codes, weights=right) / counts
-    if abs(recall.mean() - score) > NEGLIGIBLE:
-        return None
-    return score + (right - recall[codes]) * y.size / (classes.size * counts[codes])
-
-
-def _ratio(kind: str) -> Callable[[Any, Array, Array, float], Array | None]:
-    """A ratio of counts of true positives, for labels of which one is 1."""
-
-    def values(answers: Any, y: Array, rows: Array, score: float) -> Array | None:
-        if y.ndim > 1 or np.unique(y).size > 2:
-            return None
-        called = np.asarray(answers.predict(rows)).reshape(y.shape)
-        found, true = (called == 1).astype(np.float64), (y == 1).astype(np.float64)
-        both = found * true
-        p, q = {
-            "f1": (2 * both, found + true),
-            "jaccard": (both, found + true - both),
-            "precision": (both, found),
-            "recall": (both, true),
-        }[kind]
-        if not q.any() or abs(p.sum() / q.sum() - score) > NEGLIGIBLE:
-            return None
-        return score + (p - score * q) / q.mean()
-
-    return values
-
-
 FORMULAS: dict[str, Callable[[Any, Array, Array, float], Array | None]] = {
-    "balanced_accuracy": _balanced,
-    **{kind: _ratio(kind) for kind in ("f1", "jaccard", "precision", "recall")},
     "neg_brier_score": _brier,
     "neg_log_loss": _log_loss,
     "neg_mean_absolute_error": _absolute_error,
