@@ -109,7 +109,7 @@ def far_steps(c: float, width: float, within: Array, beyond: Array) -> Array:
     last = np.exp(-width * (c + width / 2))
     lower = within < beyond
     goal = np.where(lower, within, beyond)
-    share = goal
+    share, is_near = goal, False
     for _ in range(8):
         energy = -np.where(
             lower,
@@ -117,7 +117,10 @@ def far_steps(c: float, width: float, within: Array, beyond: Array) -> Array:
             np.log(np.maximum(share * (1 - last) + last, 1e-320)),
         )
         steps = np.minimum(2 * energy / (c + np.hypot(c, np.sqrt(2 * energy))), width)
+        if is_near:
+            break  # the error after a step is about its square
         found = np.where(*(lower, *far_shares(c, width, steps, width - steps)))
+        is_near = bool((np.abs(found - goal) <= 1e-8 * goal).all())
         share = np.clip(share - (found - goal) * ((c + steps) * whole / (1 - last)), goal / 16, 1.0)
     return steps
 
