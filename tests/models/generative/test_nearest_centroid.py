@@ -117,3 +117,16 @@ def test_manhattan_has_no_density_and_no_batches():
 def test_bad_parameters_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
         th.NearestCentroid(**options).fit(*IRIS)
+
+
+@pytest.mark.parametrize("priors", ["uniform", "empirical"])
+def test_sums_of_absolute_differences_leave_missing_values_out(priors):
+    X, y = gaussians()
+    model = th.NearestCentroid(metric="manhattan", priors=priors).fit(X, y)
+    rows = X[:40].copy()
+    rows[::3, 0] = np.nan
+    spread = 1.0 if priors == "uniform" else model.within_class_std_dev_
+    away = np.nansum(np.abs((rows[:, None] - model.centroids_) / spread), axis=2)
+    level = 0.0 if priors == "uniform" else 2.0 * np.log(model.class_prior_)
+    near = -away if priors == "uniform" else level - away**2
+    np.testing.assert_array_equal(model.predict(rows), model.classes_[near.argmax(axis=1)])

@@ -313,4 +313,12 @@ def _squares(rows: Array, centroids: Array) -> Array:
 
 def _manhattan(rows: Array, centroids: Array) -> Array:
     """Sums of absolute differences over the known columns, (n, C)."""
-    return np.stack([np.nansum(np.abs(rows - centroid), axis=1) for centroid in centroids], axis=1)
+    from scipy.spatial.distance import cdist
+
+    result = cdist(rows, centroids, "cityblock")
+    if (lost := np.isnan(result[:, 0])).any():
+        part = rows[lost]
+        result[lost] = np.stack(
+            [np.nansum(np.abs(part - one), axis=1) for one in centroids], axis=1
+        )
+    return result
