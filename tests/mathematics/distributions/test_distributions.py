@@ -239,3 +239,8 @@ def test_quantiles_of_a_truncated_normal_keep_the_digits_of_the_upper_tail(low):
     assert d.TruncatedNormal(0, 1, low, np.inf).quantile(1 - share) == pytest.approx(end, rel=1e-12)
     mirror = d.TruncatedNormal(0, 1, -np.inf, -low)
     assert mirror.quantile(share) == pytest.approx(-end, rel=1e-12)
+
+
+def test_parameters_of_shares_whose_sum_overflows_are_refused():
+    with pytest.raises(ParameterError, match="the sum of alpha is larger"):
+        d.Dirichlet([1e308, 1e308])

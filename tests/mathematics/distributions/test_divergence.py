@@ -140,3 +140,11 @@ def test_jensens_inequality():
 def test_bad_arguments_are_refused(act, message):
     with pytest.raises(ParameterError, match=message):
         act()
+
+
+def test_improbable_values_are_not_impossible():
+    """P(0) = exp(−10⁶) is 0 in float64, but its logarithm is −10⁶."""
+    coin, count = d.Bernoulli(0.25), d.Poisson(1e6)
+    expected = -coin.entropy + 1e6 - 0.25 * np.log(1e6)
+    assert d.kl(coin, count) == pytest.approx(expected, rel=1e-12)
+    assert d.kl(coin, d.Bernoulli(0.0)) == np.inf

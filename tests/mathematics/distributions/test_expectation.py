@@ -68,6 +68,7 @@ def test_infinite_expectations_are_infinity():
         (lambda: d.StudentT(1).expectation(lambda x: x), r"does not exist.*opposite signs"),
         (lambda: d.Gamma(2, 1).expectation(np.exp), r"does not converge"),
         (lambda: d.Normal().expectation(np.log), r"the function is NaN at x = -"),
+        (lambda: d.Poisson(1).expectation(3), r"must be callable, but 3 is given"),
         (lambda: d.Normal().expectation(lambda x: np.sin(1e9 * x)), r"does not converge"),
     ],
 )

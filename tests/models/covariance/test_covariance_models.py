@@ -219,3 +219,9 @@ def test_ledoit_wolf_takes_a_block_size():
     assert share == pytest.approx(of_peer)
     with pytest.raises(ParameterError, match="block_size"):
         th.ledoit_wolf(X, block_size=0)
+
+
+@pytest.mark.parametrize("given", ["x", [["a"]], 1j * np.eye(2), np.full((2, 2), np.nan)], ids=str)
+def test_shrinking_needs_a_matrix_of_numbers(given):
+    with pytest.raises(DataError, match="shrunk_covariance: "):
+        th.shrunk_covariance(given)

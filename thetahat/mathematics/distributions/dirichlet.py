@@ -72,6 +72,11 @@ class Dirichlet(Part):
                 f"Dirichlet: alpha[{int(given.argmin())}] = {given.min():g}, but all must be > 0. "
                 "Replace it by a positive number."
             )
+        if np.isinf(sum(given.tolist())):
+            raise ParameterError(
+                "Dirichlet: the sum of alpha is larger than any 64-bit number. Divide alpha by the "
+                "number of categories; such shares are constant either way."
+            )
         object.__setattr__(self, "alpha", tuple(float(each) for each in given))
 
     @property

@@ -155,5 +155,5 @@ def _impossible(q: Distribution, p: Distribution) -> bool:
     (a, b), (c, d) = q.support, p.support
     if q.discrete and np.isfinite([a, b]).all():
         x = np.arange(a, b + 1)
-        return bool(((q.density(x) > 0) & (p.density(x) == 0)).any())
+        return bool(((q.density(x) > 0) & (p.log_density(x) == -np.inf)).any())
     return bool(a < c or b > d)

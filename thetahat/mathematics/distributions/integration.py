@@ -126,6 +126,11 @@ def density_expectation(law: Law, function: Function) -> float:
 
 def values_of(law: Any, function: Function, x: Array) -> Array:
     """f at possible values of a distribution; an error unless it gives one number for each."""
+    if not callable(function):
+        raise ParameterError(
+            f"{law!r}: the function must be callable, but {function!r:.60} is given. Pass, for "
+            "example, np.log or lambda x: x**2."
+        )
     given = function(x)
     found = numbers(given, "the result of the function", "expectation", finite=None)
     if found.shape not in ((), (1,), x.shape):

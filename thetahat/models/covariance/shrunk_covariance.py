@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat.data.validation import as_numbers
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, fraction
 from thetahat.foundation.errors import DataError, ParameterError
@@ -76,7 +77,7 @@ def shrunk_covariance(emp_cov: Any, shrinkage: float = 0.1) -> Array:
     >>> th.shrunk_covariance([[1.0, 2.0], [2.0, 4.0]], shrinkage=0.5).tolist()
     [[1.75, 1.0], [1.0, 3.25]]
     """
-    matrix = np.asarray(emp_cov, dtype=np.float64)
+    matrix = as_numbers(emp_cov, "emp_cov", "shrunk_covariance").astype(np.float64, copy=False)
     if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2] or matrix.shape[-1] == 0:
         raise DataError(
             f"shrunk_covariance: emp_cov has shape {matrix.shape}; it must be a square matrix, or "

@@ -345,3 +345,30 @@ class TestValue:
             normal.sample(-1)
         with pytest.raises(DataError, match="distribution has 2"):
             normal.kl(MultivariateNormal([0.0], [[1.0]]))
+
+
+def test_cdf_of_columns_without_variance():
+    """A certain column is at most its mean with probability 1."""
+    limits = [[0.0, 5.0], [1.0, 6.0], [1.0, 4.0], [np.inf, 5.0]]
+    found = MultivariateNormal([0.0, 5.0], np.diag([1.0, 0.0])).cdf(limits)
+    np.testing.assert_allclose(found, [0.5, norm.cdf(1.0), 0.0, 1.0])
+    point = MultivariateNormal([1.0], [[0.0]])
+    np.testing.assert_array_equal(point.cdf([[1.0], [2.0], [0.0]]), [1.0, 1.0, 0.0])
+    assert point.cdf([1.0]) == 1.0
+
+
+@pytest.mark.parametrize("names", [5, ["a"], ["a", "a"], ["a", ["b"]]], ids=str)
+def test_names_are_one_per_column(names):
+    with pytest.raises(DataError, match="2 different names, one per column"):
+        MultivariateNormal(np.zeros(2), np.eye(2), names)
+    with pytest.raises(DataError, match="2 different names, one per column"):
+        th.distributions.NaturalNormal(np.eye(2), np.zeros(2), names)
+
+
+def test_messages_name_the_matrix_that_is_given():
+    with pytest.raises(DataError, match=r"NaturalNormal: entry \(0, 0\) of the precision is -1"):
+        th.distributions.NaturalNormal(-np.eye(2), np.zeros(2))
+    with pytest.raises(DataError, match=r"entry \(0, 0\) of the scatter is -1"):
+        NormalInverseWishart(np.zeros(2), -np.eye(2))
+    with pytest.raises(DataError, match="tolerance='x' must be a number"):
+        MultivariateNormal(np.zeros(2), np.eye(2)).is_independent(0, 1, tolerance="x")

@@ -7,7 +7,7 @@ from scipy.stats import multinomial
 from sklearn import naive_bayes as peers
 
 import thetahat as th
-from thetahat.errors import DataError
+from thetahat.errors import DataError, ParameterError
 
 NAMES = ("BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB")
 
@@ -286,3 +286,10 @@ def test_categories_beyond_all_whole_numbers_are_refused_without_a_warning():
     model = th.CategoricalNB().fit([[0], [1], [0], [1]], [0, 1, 0, 1])
     with pytest.raises(DataError, match=r"holds 1e\+200 at row 0"):
         model.predict([[1e200]])
+
+
+@pytest.mark.parametrize("name", ["BernoulliNB", "MultinomialNB", "ComplementNB"])
+def test_smoothing_per_column_must_be_numbers(name):
+    model = getattr(th, name)(alpha=["a", "b"])
+    with pytest.raises(ParameterError, match=r"alpha=\['a', 'b'\] must be a real number"):
+        model.fit([[1, 0], [0, 1]], [0, 1])

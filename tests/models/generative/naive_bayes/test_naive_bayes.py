@@ -304,3 +304,11 @@ def test_factorised_histograms_need_few_bins():
     assert model.score(x, y) > 0.95
     places = np.floor((x - x.min(axis=0)) / np.ptp(x, axis=0) * 9.999).astype(int)
     assert len(np.unique(places, axis=0)) / 10**6 < 0.001
+
+
+def test_odd_kinds_of_parameters():
+    X, y = [[0, 1], [1, 0], [1, 1]], [0, 1, 1]
+    with pytest.raises(th.errors.ParameterError, match="must be a name, a list of names"):
+        th.NaiveBayes(np.array(0.5)).fit(X, y)
+    smooth = th.NaiveBayes("categorical", alpha=10**30, priors="uniform").fit(X, y)
+    np.testing.assert_allclose(smooth.predict_proba(X), 0.5)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from thetahat.foundation.arguments import as_float
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.products import product
@@ -253,7 +254,7 @@ class GaussianAlgebra(ABC):
         for each in sets[:2]:
             require_some(each, who)
         columns_of(np.concatenate(sets), d, self.names, f"{who}: the sets must not overlap")
-        if not tolerance >= 0:
+        if not as_float(tolerance) >= 0:
             raise DataError(f"{who}: tolerance={tolerance!r} must be a number ≥ 0.")
         first, second, known = sets
         both = np.concatenate([first, second])

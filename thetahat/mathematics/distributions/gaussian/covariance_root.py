@@ -116,13 +116,13 @@ class CovarianceRoot:
         return not self._outside(scaled, white, size, EPSILON)[0]
 
 
-def root_of(covariance: Array, who: str) -> CovarianceRoot:
+def root_of(covariance: Array, who: str, what: str = "covariance") -> CovarianceRoot:
     """The root of a symmetric matrix; an error if it has a negative eigenvalue. Cost: O(d³)."""
     variance = np.diagonal(covariance)
     if variance.min(initial=0.0) < 0:
         worst = int(np.argmin(variance))
         raise DataError(
-            f"{who}: entry ({worst}, {worst}) of the covariance is {variance[worst]:g}; variances "
+            f"{who}: entry ({worst}, {worst}) of the {what} is {variance[worst]:g}; its diagonal "
             "must not be negative. Check how the matrix was computed."
         )
     scale = np.sqrt(np.where(variance > 0, variance, 1.0))
@@ -137,7 +137,7 @@ def root_of(covariance: Array, who: str) -> CovarianceRoot:
                 log_determinant = 2.0 * float(np.log(np.diagonal(lower) * scale).sum())
                 return CovarianceRoot(scale, lower * scale[:, None], white, log_determinant)
         values, vectors = np.linalg.eigh(unit)
-        _require_semidefinite(values, who)
+        _require_semidefinite(values, who, what)
         kept = values > floor * max(1.0, float(values[-1]) / d)
         colour = scale[:, None] * vectors[:, kept] * np.sqrt(values[kept])
         white = np.zeros(colour.shape[::-1])
@@ -152,10 +152,10 @@ def root_of(covariance: Array, who: str) -> CovarianceRoot:
     return CovarianceRoot(scale, colour, white, 2.0 * float(np.log(sizes).sum()))
 
 
-def _require_semidefinite(values: Array, who: str) -> None:
+def _require_semidefinite(values: Array, who: str, what: str) -> None:
     if values[0] < -100 * len(values) * EPSILON * max(1.0, float(values[-1])):
         raise DataError(
-            f"{who}: the covariance must be positive semidefinite, but the matrix scaled to a unit "
+            f"{who}: the {what} must be positive semidefinite, but the matrix scaled to a unit "
             f"diagonal has the eigenvalue {values[0]:.4g}. Check how it was computed; a matrix of "
             "pairwise estimates can be repaired by shrinking it towards its diagonal."
         )

@@ -12,6 +12,20 @@ from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 
+def names_of_columns(names: Any, d: int, who: str) -> tuple[Any, ...] | None:
+    """The names of d columns, or None; an error unless they are d different ones."""
+    if names is None:
+        return None
+    try:
+        given = tuple(names)
+        fit = len(set(given)) == len(given) == d
+    except TypeError:  # no sequence, or an entry that cannot be compared with others
+        fit = False
+    if not fit:
+        raise DataError(f"{who}: names={names!r:.80} must be {d} different names, one per column.")
+    return given
+
+
 def columns_of(which: Any, d: int, names: tuple[str, ...] | None, who: str) -> Array:
     """The numbers of the chosen columns, in the given order; an error if a column is invalid."""
     single = isinstance(which, str | Integral) and not isinstance(which, bool | np.bool_)

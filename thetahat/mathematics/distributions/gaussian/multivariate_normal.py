@@ -23,7 +23,7 @@ from thetahat.mathematics.distributions.gaussian.covariance_root import (
     CovarianceRoot,
     root_of,
 )
-from thetahat.mathematics.distributions.gaussian.index_sets import as_numbers
+from thetahat.mathematics.distributions.gaussian.index_sets import as_numbers, names_of_columns
 from thetahat.mathematics.distributions.gaussian.natural_normal import NaturalNormal, require_width
 from thetahat.mathematics.distributions.gaussian.normal_fit import (
     NormalFit,
@@ -82,11 +82,7 @@ class MultivariateNormal(GaussianAlgebra):
                 f"covariance ({len(covariance)}), but it has shape {mean.shape}"
                 + ("." if np.isfinite(mean).all() else " and an entry that is not finite.")
             )
-        names = None if self.names is None else tuple(self.names)
-        if names is not None and (len(names) != len(mean) or len(set(names)) != len(names)):
-            raise DataError(
-                f"{who}: names={names!r:.80} must be {len(mean)} different names, one per column."
-            )
+        names = names_of_columns(self.names, len(mean), who)
         for array in (mean, covariance):
             array.setflags(write=False)
         fields = {"mean": mean, "covariance": covariance, "names": names}
@@ -294,10 +290,16 @@ class MultivariateNormal(GaussianAlgebra):
         require_width(limits.shape[1], len(self.mean), "MultivariateNormal.cdf")
         if np.isnan(limits).any():
             raise DataError("MultivariateNormal.cdf: a limit is NaN. Pass numbers or infinity.")
-        # SciPy takes its seed here, so that the integration does not depend on earlier calls.
-        frozen = multivariate_normal(self.mean, self.covariance, allow_singular=True, seed=0)
-        with np.errstate(invalid="ignore"):  # SciPy subtracts the means from infinite limits
-            found = np.array([float(frozen.cdf(row)) for row in limits])
+        varies = np.diagonal(self.covariance) > 0
+        # The other columns are certain. SciPy divides their distances, which may be 0, by 0.
+        certain = (limits[:, ~varies] >= self.mean[~varies]).all(axis=1)
+        found = np.asarray(certain, dtype=np.float64)
+        if varies.any():
+            mean, covariance = self.mean[varies], self.covariance[np.ix_(varies, varies)]
+            # SciPy takes its seed here, so that the integration does not depend on earlier calls.
+            frozen = multivariate_normal(mean, covariance, allow_singular=True, seed=0)
+            with np.errstate(invalid="ignore"):  # SciPy subtracts the means from infinite limits
+                found *= [float(frozen.cdf(row)) for row in limits[:, varies]]
         return float(found[0]) if np.ndim(X) == 1 else found
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Array:

@@ -22,6 +22,7 @@ from thetahat.mathematics.distributions.gaussian.covariance_root import (
 )
 from thetahat.mathematics.distributions.gaussian.index_sets import (
     columns_of,
+    names_of_columns,
     require_proper,
     require_some,
     require_values,
@@ -75,7 +76,7 @@ class NaturalNormal:
             array.setflags(write=False)
         object.__setattr__(self, "precision", Q)
         object.__setattr__(self, "shift", b)
-        object.__setattr__(self, "names", None if self.names is None else tuple(self.names))
+        object.__setattr__(self, "names", names_of_columns(self.names, len(Q), "NaturalNormal"))
         if self._root.is_singular:
             raise DataError(
                 f"NaturalNormal: the precision has rank {self._root.rank}, but {len(Q)} is needed: "
@@ -84,7 +85,7 @@ class NaturalNormal:
 
     @cached_property
     def _root(self) -> CovarianceRoot:
-        return root_of(self.precision, "NaturalNormal: the precision in place of")
+        return root_of(self.precision, "NaturalNormal", "precision")
 
     @property
     def mean(self) -> Array:

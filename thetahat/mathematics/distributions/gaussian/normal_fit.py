@@ -134,7 +134,7 @@ class NormalInverseWishart:
             raise ParameterError(f"{who}: mean_weight={self.mean_weight!r} must be a number > 0.")
         if not (np.isfinite(freedom) and freedom > d - 1):
             raise ParameterError(f"{who}: freedom={self.freedom!r} must be a number > {d - 1}.")
-        if root_of(scatter, f"{who}: the scatter in place of").is_singular:
+        if root_of(scatter, who, "scatter").is_singular:
             raise ParameterError(f"{who}: the scatter is singular; it must be positive definite.")
         for array in (mean, scatter):
             array.setflags(write=False)

@@ -19,6 +19,7 @@ from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import class_shares
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, boolean
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.products import product
@@ -88,7 +89,7 @@ class DiscreteNB(SummarisedClasses, ABC):
         """The smoothing, as a number or as one number per column."""
         who, alpha = type(self).__name__, self.alpha
         if not isinstance(alpha, Real):
-            alpha = np.asarray(alpha, dtype=np.float64)
+            alpha = numbers(alpha, "alpha", who, finite=None)
             if alpha.shape != (self.n_features_in_,):
                 raise ParameterError(
                     f"{who}: When alpha is an array, it should contains `n_features` numbers: "

@@ -139,7 +139,7 @@ def category_columns(found: LevelCounts, source: Source, alpha: float) -> Catego
 
 def _log_shares_and_unseen(counts: Array, alpha: float) -> Array:
     """log (N_k + α)/(N + αK) of K categories, and log α/(N + αK) of an unseen one, (C, K + 1)."""
-    size = counts.shape[1]
+    size, alpha = counts.shape[1], float(alpha)
     empty = counts.sum(axis=1, keepdims=True) + alpha * size == 0
     total = np.where(empty, size, counts.sum(axis=1, keepdims=True) + alpha * size)
     smoothed = np.where(empty, 1.0, counts + alpha)

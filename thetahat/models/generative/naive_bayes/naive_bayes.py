@@ -322,7 +322,7 @@ class NaiveBayes(TableReader):
             chosen = ["auto"] * d
             for column, kind in given.items():
                 chosen[self._place_of(column)] = kind
-        elif isinstance(given, list | tuple | np.ndarray):
+        elif isinstance(given, list | tuple) or np.ndim(given) == 1:
             chosen = list(given)
             if len(chosen) != d:
                 raise ParameterError(
