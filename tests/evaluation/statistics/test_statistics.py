@@ -215,6 +215,16 @@ def test_mcnemars_interval_covers_and_is_never_a_point():
     assert apart.interval.low < 1 == apart.interval.high
 
 
+@pytest.mark.parametrize(("n_positive", "most"), [(1, 0), (3, 16)])
+def test_few_rows_of_a_class_do_not_distinguish_two_areas(n_positive, most):
+    """The normal quantile rejected 60% of true hypotheses with one row, and 11% with three."""
+    random, y = np.random.default_rng(31), np.arange(43) < n_positive
+    drawn = random.standard_normal((200, 2, y.size)) + y
+    tests = [ours.auc_difference(y, *scores) for scores in drawn]
+    assert sum(test.rejects for test in tests) <= most
+    assert all(test.rejects == (0.0 not in test.interval) for test in tests)
+
+
 @pytest.mark.slow
 def test_type_one_errors_of_tests():
     random = np.random.default_rng(2)

@@ -7,15 +7,16 @@ positive i, and V₀₁ⱼ the share of positives ranked above negative j,
 
     var(AUC) = var(V₁₀)/n₁ + var(V₀₁)/n₀,
 
-and the same with covariances for several scores of the same rows. Cost: O(n log n).
+and the same for differences of the V of two scores of the same rows. Cost: O(n log n).
 
 The variance cannot be estimated well from few rows of a class, and not at all from one row.
 Intervals therefore add one row to each class, whose squared deviation from the area is ξ, the
 variance of V for exponential scores of that area (Hanley and McNeil):
 
-    var(V) = (Σ(V − AUC)² + ξ)/n,    ξ = ½(AUC/(2 − AUC) + 2AUC²/(1 + AUC)) − AUC²,
+    var(V) = (Σ(V − AUC)² + ξ)/n,    ξ = ½(AUC/(2 − AUC) + 2AUC²/(1 + AUC)) − AUC².
 
-and use the t quantile with the degrees of freedom of both classes together (Welch).
+Intervals and the test use the t distribution with the degrees of freedom of both classes together
+(Welch).
 """
 
 from __future__ import annotations
@@ -113,7 +114,12 @@ def auc_difference(
 ) -> HypothesisTest:
     """Test whether two scores of the same rows have the same area under the ROC curve (DeLong).
 
-    Formula: z = (AUC_a − AUC_b)/√(var_a + var_b − 2cov). Cost: O(n log n).
+    Formula: t = (AUC_a − AUC_b)/√(var_a + var_b − 2cov), with Welch's degrees of freedom of the two
+    classes; with many rows of each class this is DeLong's z. With a single row of a class its
+    variance is unknown, and the hypothesis is not rejected. Cost: O(n log n).
+
+    In simulations with normal scores and 40 negative rows, the test at 5% rejected 0, 9, 6, 4
+    and 4% of true hypotheses with 1, 2, 3, 5 and 10 positive rows.
 
     Parameters
     ----------
@@ -139,38 +145,37 @@ def auc_difference(
     from scipy import stats
 
     require_level(significance, "significance")
-    areas, covariance = delong(positive, [scores_a, scores_b])
-    gap = float(areas[0] - areas[1])
-    variance = float(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
-    error = float(np.sqrt(max(variance, 0.0)))
+    above, below = placements(positive, [scores_a, scores_b])
+    gap = float(above[0].mean() - above[1].mean())
+    apart = [values[0] - values[1] for values in (above, below)]
     assumptions: tuple[str, ...] = ("independent rows, many of each class",)
-    if gap and variance < NO_SPREAD:
+    unknown = np.inf if any(each.any() for each in apart) else 0.0
+    parts = [each.var(ddof=1) / each.size if each.size > 1 else unknown for each in apart]
+    variance, degrees = float(sum(parts)), np.inf
+    if variance == np.inf:
+        assumptions = (*assumptions, "broken: one row of a class, so its spread is unknown")
+    elif gap and variance < NO_SPREAD:
         # All rows give the same difference, so its spread is too small to estimate, but not 0.
-        error, assumptions = np.inf, (*assumptions, "broken: no row differs from another")
+        variance, assumptions = np.inf, (*assumptions, "broken: no row differs from another")
+    elif variance > 0:
+        rows = [each.size - 1 for each in apart]
+        degrees = variance**2 / sum(part**2 / n for part, n in zip(parts, rows, strict=True))
+    error = float(np.sqrt(variance))
     statistic = gap / error if gap else 0.0
-    half = float(stats.norm.isf(significance / 2)) * error
+    law = stats.t(degrees)
+    half = float(law.isf(significance / 2)) * error
     return HypothesisTest(
         name="DeLong's test",
         hypothesis="the areas under both ROC curves are equal",
         statistic=statistic,
-        degrees_of_freedom=(),
-        p=float(2 * stats.norm.sf(abs(statistic))),
+        degrees_of_freedom=(float(degrees),) if np.isfinite(degrees) else (),
+        p=float(2 * law.sf(abs(statistic))),
         significance=significance,
         assumptions=assumptions,
         interval=Interval(
             gap, max(-1.0, gap - half), min(1.0, gap + half), 1 - significance, "DeLong"
         ),
     )
-
-
-def delong(positive: Any, scores: list[Any]) -> tuple[Array, Array]:
-    """Areas and their covariance matrix."""
-    v10, v01 = placements(positive, scores)
-    covariance = np.zeros((len(scores), len(scores)))
-    for values in (v10, v01):
-        if values.shape[1] > 1:
-            covariance += np.atleast_2d(np.cov(values)) / values.shape[1]
-    return v10.mean(axis=1), covariance
 
 
 def placements(positive: Any, scores: list[Any]) -> tuple[Array, Array]:
