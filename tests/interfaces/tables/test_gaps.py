@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from thetahat.interfaces.problem import pose
-from thetahat.interfaces.tables.gaps import ERRORS
+from thetahat.interfaces.tables.gaps import ERRORS, without_gaps
 from thetahat.interfaces.tables.reading import read_batches, read_table
 
 
@@ -33,6 +33,11 @@ def test_numbers_that_are_no_numbers(tmp_path):
     problem = pose(read_table(str(path)), "y")
     assert problem.n_rows == 29
     assert problem.columns[0].n_missing == 1
+
+
+def test_names_that_stand_for_other_columns():
+    table = pl.DataFrame({"*": [" NA", "1"], "^a$": ["2", "NaN "], "a": [1.0, float("nan")]})
+    assert without_gaps(table).rows() == [(None, "2", 1.0), ("1", None, None)]
 
 
 def test_errors_of_a_sheet(tmp_path):

@@ -34,13 +34,13 @@ _WORDS = tuple(gap for gap in GAPS if gap)
 
 
 def without_gaps(table: Any) -> Any:
-    """The table with NaN, and gaps between blanks, as missing values."""
+    """The table with NaN, and gaps between blanks, as missing values; in one pass."""
     changed = []
-    for column in table.get_columns():
-        if column.dtype.is_float():
-            changed.append(column.fill_nan(None))
-        elif column.dtype == pl.String:
-            gaps = column.str.strip_chars().is_in(_WORDS)
-            if gaps.any():
-                changed.append(pl.select(pl.when(~gaps).then(column)).to_series())
+    for place, (name, dtype) in enumerate(table.schema.items()):
+        column = pl.nth(place)  # names such as * stand for other columns
+        if dtype.is_float():
+            changed.append(column.fill_nan(None).alias(name))
+        elif dtype == pl.String:
+            held = column.str.strip_chars().is_in(_WORDS).not_()
+            changed.append(pl.when(held).then(column).alias(name))
     return table.with_columns(changed) if changed else table

@@ -59,9 +59,9 @@ def read_table(path: str, *, delimiter: str | None = None, encoding: str = "utf-
     polars = optional_import("polars", extra="app", purpose=_PURPOSE)
     suffix = _suffix(path)
     if suffix in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
-        table = polars.from_arrow(_arrow_table(path, suffix))
+        table = without_gaps(polars.from_arrow(_arrow_table(path, suffix)))
     elif suffix in (".xlsx", ".xlsm"):
-        table = _excel(path)
+        table = without_gaps(_excel(path))
     else:
         batches = read_batches(path, delimiter=delimiter, encoding=encoding, batch=WHOLE)
         pieces = list(batches)
@@ -69,7 +69,7 @@ def read_table(path: str, *, delimiter: str | None = None, encoding: str = "utf-
     require_distinct(table.columns, path)
     if not table.height:
         raise DataError(_without_rows(path))
-    return without_gaps(table)
+    return table
 
 
 def read_batches(
