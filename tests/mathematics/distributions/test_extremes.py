@@ -261,3 +261,15 @@ def test_a_small_distribution_function_keeps_its_digits_near_one():
 def test_values_whose_likelihood_is_not_defined_are_refused():
     with pytest.raises(DataError, match=r"F\.fit: the likelihood of these values is 0 or not"):
         d.F.fit([1e300, 1e308, 1e307])
+
+
+def test_density_of_ratios_beyond_all_numbers():
+    """F(v₁, v₂) has a density ∝ x^(−1 − v₂/2) far above 1, and ∝ x^(v₁/2 − 1) far below."""
+    law = d.F(10, 1)
+    steps = law.log_density([1e300, 1e308]) + 1.5 * np.log([1e300, 1e308])
+    assert steps[1] == pytest.approx(steps[0], abs=1e-10)
+    mirrored = d.F(1, 10).log_density([1e-306, 5e-324]) + 0.5 * np.log([1e-306, 5e-324])
+    assert mirrored[1] == pytest.approx(mirrored[0], abs=1e-10)
+    x = [0.01, 0.5, 1.0, 2.0, 300.0]
+    np.testing.assert_allclose(d.F(1e308, 1).log_density(x), d.F(1e200, 1).log_density(x))
+    np.testing.assert_allclose(d.F(3, 1e308).log_density(x), d.F(3, np.inf).log_density(x))

@@ -29,6 +29,7 @@ from thetahat.mathematics.distributions.large_shapes import (
     gamma_quantile,
     is_quantile,
     log_beta_kernel,
+    log_beta_kernel_far,
     log_gamma_kernel,
     log_minus_digamma,
 )
@@ -108,11 +109,15 @@ class F(Distribution):
     def _log_density(self, x: Array) -> Array:
         a, b = self.df1 / 2, self.df2 / 2
         positive = np.where(x > 0, x, 1.0)
-        kernel = (
-            log_gamma_kernel(a, a * positive)
-            if np.isinf(b)
-            else log_beta_kernel(a, b, *self._shares(positive))
-        )
+        if np.isinf(b):
+            kernel = log_gamma_kernel(a, a * positive)
+        else:
+            above, below = self._shares(positive)
+            kernel = log_beta_kernel(a, b, above, below)
+            if not (above.all() and below.all()):
+                ratio = np.log(positive) + (np.log(self.df1) - np.log(self.df2))
+                kernel = np.where(above == 0, log_beta_kernel_far(a, b, ratio), kernel)
+                kernel = np.where(below == 0, log_beta_kernel_far(b, a, -ratio), kernel)
         at_zero = 0.0 if a == 1 else np.copysign(np.inf, 1 - a)
         return np.where(x > 0, kernel - np.log(positive), at_zero)
 

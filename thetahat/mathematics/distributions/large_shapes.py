@@ -102,9 +102,21 @@ def log_gamma_kernel(k: Any, y: Any) -> Array:
 def log_beta_kernel(a: Any, b: Any, p: Any, q: Any) -> Array:
     """log(p^a q^b/B(a, b)) for positive shapes and p + q = 1."""
     total = a + b
+    return _largest_beta_kernel(a, b) - deviance(a, total * p) - deviance(b, total * q)
+
+
+def _largest_beta_kernel(a: Any, b: Any) -> Array:
+    """log(p^a q^b/B(a, b)) at p = a/(a + b)."""
+    total = a + b
     size = 0.5 * (np.log(a) + np.log(b) - np.log(total)) - LOG_ROOT_2PI
-    corrections = binet(total) - binet(a) - binet(b)
-    return size + corrections - deviance(a, total * p) - deviance(b, total * q)
+    return np.asarray(size + binet(total) - binet(a) - binet(b))
+
+
+def log_beta_kernel_far(a: float, b: float, log_ratio: Array) -> Array:
+    """`log_beta_kernel` where p is below any float64, from log(p/q) = log p."""
+    first = a * (log_ratio - np.log(a) + np.log(a + b))
+    second = b * np.logaddexp(0.0, np.log(a) - np.log(b)) - np.exp(np.log(b) + log_ratio)
+    return _largest_beta_kernel(a, b) + first + second
 
 
 def log_dirichlet_kernel(alpha: Array, x: Array) -> Array:
