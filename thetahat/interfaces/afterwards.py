@@ -12,6 +12,8 @@ from thetahat.foundation.types import Array
 from thetahat.interfaces.problem import Problem
 
 PERFECT = {"accuracy": 0.9995, "r2": 0.9995, "roc_auc": 0.9995, "balanced_accuracy": 0.9995}
+ALWAYS = "always"
+"""How the names of models begin that predict a constant."""
 LEAST_MODELS = 3
 """Number of models that must agree on another label."""
 MOST_WRONG = 0.25
@@ -21,8 +23,12 @@ LESS_WRONG = 0.5
 
 
 def afterwards(problem: Problem, comparison: Comparison) -> list[Finding]:
-    """Findings that need models: a score that is too good, and labels that all contradict."""
-    return [*_perfect(problem, comparison), *_contradicted(problem, comparison)]
+    """Findings that need models: scores too good or too bad, and labels that all contradict."""
+    return [
+        *_perfect(problem, comparison),
+        *_no_better(problem, comparison),
+        *_contradicted(problem, comparison),
+    ]
 
 
 def _perfect(problem: Problem, comparison: Comparison) -> list[Finding]:
@@ -43,6 +49,46 @@ def _perfect(problem: Problem, comparison: Comparison) -> list[Finding]:
     ]
 
 
+def _no_better(problem: Problem, comparison: Comparison) -> list[Finding]:
+    """No model has a better score than the same prediction for every row."""
+    metric = comparison.metric
+    scores = {
+        name: float(each.scores[metric].mean()) for name, each in comparison.evaluations.items()
+    }
+    constant = [score for name, score in scores.items() if name.startswith(ALWAYS)]
+    learned = {name: score for name, score in scores.items() if not name.startswith(ALWAYS)}
+    least = constant[0] if constant else _score_of_a_constant(metric, problem)
+    best = max(learned, key=learned.__getitem__, default=None)
+    if best is None or not learned[best] <= least:
+        return []
+    sign = -1 if metric.startswith("neg_") else 1
+    return [
+        Finding(
+            "baseline",
+            "warning",
+            f"No model is better than the same prediction for every row: {best} has "
+            f"{metric.removeprefix('neg_')} {sign * learned[best]:.4g}, a constant "
+            f"{sign * least:.4g}.",
+            "What was learned is of no use for rows that the models have not seen.",
+            "Do not rely on them. Add columns that have to do with the target, or rows.",
+            (problem.target,),
+        )
+    ]
+
+
+def _score_of_a_constant(metric: str, problem: Problem) -> float:
+    """The score of one prediction for every row; −∞ for metrics where it is not known."""
+    if problem.task == "regression":
+        return 0.0 if metric == "r2" else -np.inf
+    counts = np.unique(problem.y, return_counts=True)[1]
+    known = {
+        "accuracy": counts.max() / counts.sum(),
+        "balanced_accuracy": 1 / counts.size,
+        "roc_auc": 0.5,
+    }
+    return float(known.get(metric, -np.inf))
+
+
 def _contradicted(problem: Problem, comparison: Comparison) -> list[Finding]:
     """Rows for which every model predicts the same other label."""
     if problem.task != "classification":
@@ -50,7 +96,7 @@ def _contradicted(problem: Problem, comparison: Comparison) -> list[Finding]:
     models = [
         each
         for name, each in comparison.evaluations.items()
-        if each.predictions is not None and not name.startswith("always")
+        if each.predictions is not None and not name.startswith(ALWAYS)
     ]
     if len(models) < LEAST_MODELS:
         return []

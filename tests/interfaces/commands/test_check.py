@@ -209,6 +209,19 @@ class TestCompare:
         found = next(each for each in json.loads(out)["findings"] if each["check"] == "labels")
         assert set(wrong + 1) <= set(found["rows"])
 
+    @pytest.mark.parametrize("models", ["GaussianNB", "GaussianNB,KNeighborsClassifier"])
+    def test_models_that_are_no_better_than_a_constant(self, capsys, written, models):
+        table = numbers(200)
+        table["y"] = np.where(np.random.default_rng(10).random(200) < 0.4, "p", "q")
+        argv = ["compare", written(table), "-t", "y", "--json", "-q", "--models", models]
+        code, out, _ = run(capsys, *argv)
+        assert code == 0
+        (found,) = [e for e in json.loads(out)["findings"] if e["check"] == "baseline"]
+        assert "No model is better than the same prediction for every row" in found["what"]
+        table["y"] = np.where(table["a"] > 0, "p", "q")
+        out = run(capsys, *argv[:1], written(table), *argv[2:])[1]
+        assert not [e for e in json.loads(out)["findings"] if e["check"] == "baseline"]
+
     @pytest.mark.parametrize("share", [0.5, 0.05])
     def test_models_that_learned_nothing_contradict_no_labels(self, capsys, written, share):
         table = numbers(300)
