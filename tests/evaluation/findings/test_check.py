@@ -179,6 +179,15 @@ class TestLeaks:
         assert checks(found) == ["leaks"]
         assert "cancel_date" in found.severe[0].what
 
+    def test_numbers_that_are_present_for_a_rare_class_only(self):
+        """Their values explain a little less than their presence, which hid the severe finding."""
+        random = np.random.default_rng(5)
+        y = (np.arange(1000) % 33 == 0).astype(int)
+        refund = np.where(y == 1, random.random(1000), np.nan)
+        X = np.column_stack([random.standard_normal((1000, 2)), refund])
+        (found,) = th.check(X, y, names=["p", "q", "refund"]).of("leaks")
+        assert (found.severity, found.columns) == ("severe", ("refund",))
+
     def test_a_name_after_the_target(self):
         X, _, y = rows()
         found = th.check(X.assign(churn_reason=np.arange(300) % 7), y)

@@ -8,6 +8,8 @@ from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.random_forest import RandomForestClassifier
 
 MOST_ROWS = 3000
+SURE = 3.0
+"""Number of standard errors from which an area is not due to chance."""
 
 
 def separability(first: Array, second: Array) -> float:
@@ -25,6 +27,15 @@ def separability(first: Array, second: Array) -> float:
     forest = RandomForestClassifier(n_estimators=40, max_depth=8, random_state=0)
     score = forest.fit(X[train], y[train]).predict_proba(X[~train])[:, 1]
     return area(score, y[~train] == 1)
+
+
+def largest_by_chance(n_first: int, n_second: int) -> float:
+    """The area that `separability` rarely exceeds for sets of so many rows that do not differ.
+
+    Without a difference, the area over m and n rows has the variance (m + n + 1)/(12 m n).
+    """
+    m, n = (max(1, min(rows, MOST_ROWS) // 2) for rows in (n_first, n_second))
+    return float(0.5 + SURE * np.sqrt((m + n + 1) / (12 * m * n)))
 
 
 def area(score: Array, positive: Array) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import ks_2samp
+from scipy.stats import fisher_exact, ks_2samp
 
-from thetahat.evaluation.findings.adversarial import separability
+from thetahat.evaluation.findings.adversarial import largest_by_chance, separability
 from thetahat.evaluation.findings.design import plain_matrix
 from thetahat.evaluation.findings.finding import Finding, counted, listed
 from thetahat.evaluation.findings.identifiers import is_identifier
@@ -54,15 +54,16 @@ def find_drift(train: CheckedTable, test: CheckedTable) -> list[Finding]:
     n = train.n_rows
     X = plain_matrix(joined, np.arange(n + test.n_rows))
     apart = separability(X[:n], X[n:])
+    is_apart = apart >= max(APART, largest_by_chance(n, test.n_rows))
     new = [f"{a.name} ({len(values)})" for a, b in pairs if (values := _new_levels(a, b))]
-    if apart < APART and not moved and not new:
+    if not is_apart and not moved and not new:
         return found
     parts = [f"a model separates test rows from training rows with AUC {apart:.2f}"]
     if moved:
         parts.append("most different: " + listed([name for _, name in moved], 5))
     if new:
         parts.append("categories that are not in the training rows: " + listed(new, 5))
-    severity = "severe" if apart >= VERY_APART else "warning" if apart >= APART else "note"
+    severity = "note" if not is_apart else "severe" if apart >= VERY_APART else "warning"
     found.append(
         Finding(
             "drift",
@@ -78,7 +79,7 @@ def find_drift(train: CheckedTable, test: CheckedTable) -> list[Finding]:
 
 def _shift(a: CheckedColumn, b: CheckedColumn) -> float:
     """The largest difference of distribution functions or shares; 0 if it may be chance."""
-    gap = abs(float(a.missing.mean()) - float(b.missing.mean()))
+    gap = _gap_of_missing(a, b)
     if a.is_number:
         first, second = a.values[np.isfinite(a.values)], b.values[np.isfinite(b.values)]
         if not first.size or not second.size:
@@ -95,6 +96,14 @@ def _shift(a: CheckedColumn, b: CheckedColumn) -> float:
     n = min(len(a.values), len(b.values))
     largest = max(differences, default=0.0)
     return max(gap, largest if largest * np.sqrt(n) > 3 else 0.0)
+
+
+def _gap_of_missing(a: CheckedColumn, b: CheckedColumn) -> float:
+    """The difference of the shares of missing values; 0 if it may be chance."""
+    table = [[int(rows.sum()), int((~rows).sum())] for rows in (a.missing, b.missing)]
+    if fisher_exact(table).pvalue >= UNLIKELY:
+        return 0.0
+    return abs(float(a.missing.mean()) - float(b.missing.mean()))
 
 
 def both_rows(a: CheckedColumn, b: CheckedColumn) -> CheckedColumn:

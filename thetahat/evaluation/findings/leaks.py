@@ -53,8 +53,8 @@ def find_leaks(table: CheckedTable) -> list[Finding]:
         if enough:
             finding = (
                 finding
+                or _by_presence(column, table)  # severe, so before what may be a warning
                 or _by_value(column, table, alone, n_others)
-                or _by_presence(column, table)
                 or (_by_name(column, table, alone) if column.name not in identifiers else None)
             )
         if finding is not None:
