@@ -47,8 +47,8 @@ def known_targets(column: Any, model: Any) -> Truth:
     y = held.to_numpy() if classes is None else _classes(held, np.asarray(classes), rows)
     if (y == y[0]).all():
         raise DataError(
-            f"The target {column.name!r} is {str(y[0])!r} in every row, so no score can distinguish "
-            "good predictions from bad ones. Use rows with different targets."
+            f"The target {column.name!r} is {str(y[0])!r} in every row, so no score can "
+            "distinguish good predictions from bad ones. Use rows with different targets."
         )
     return Truth(y, task, rows)
 
