@@ -1102,6 +1102,14 @@ class SparseRows32(SparseRows64): ...
 def pair_distances(
     kind: str, X: FloatArray, Y_transposed: FloatArray, out: FloatArray, threads: int
 ) -> None: ...
+def reduced_distances(
+    p: float,
+    counts_differences: bool,
+    X: FloatArray,
+    Y_transposed: FloatArray,
+    out: FloatArray,
+    threads: int,
+) -> None: ...
 
 class NeighborGraph:
     def __init__(self, points: FloatArray, capacity: int, manhattan: bool) -> None: ...

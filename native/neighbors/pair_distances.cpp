@@ -1,18 +1,22 @@
-// Distances that are no function of x − y, between all pairs of rows.
+// Distances between all pairs of rows.
 //
-//     pair_distances(kind, X, Y, out, threads)    out[i, j] = d(x_i, y_j)
+//     pair_distances(kind, X, Y, out, threads)              out[i, j] = d(x_i, y_j)
+//     reduced_distances(p, counts, X, Y, out, threads)      out[i, j] = Σ_k |x_ik − y_jk|^p
 //
-// The columns of Y lie together, so that the inner loop visits many rows of Y with one value of x.
-// Sums are over columns in their order, whatever the threads: each piece writes its own rows.
+// The first are no functions of x − y; the second are those of the searches, to the bit. The
+// columns of Y lie together, so that the inner loop visits many rows of Y with one value of x. Sums
+// are over columns in their order, whatever the threads: each piece writes its own rows.
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string_view>
 #include <vector>
 
 #include "core/parallel.hpp"
 #include "core/views.hpp"
+#include "neighbors/metrics.hpp"
 
 namespace thetahat {
 
@@ -88,6 +92,29 @@ void pair_distances(const char *name, Matrix<const double> X, Matrix<const doubl
     run(X.data(), n, Yt.data(), m, d, out.data(), threads);
 }
 
+void reduced_distances(double p, bool counts_differences, Matrix<const double> X,
+                       Matrix<const double> Yt, Matrix<double> out, int threads) {
+    const std::size_t n = X.shape(0), d = X.shape(1), m = Yt.shape(1);
+    require(Yt.shape(0) == d && out.shape(0) == n && out.shape(1) == m,
+            "X must be n × d, the transposed Y d × m, and the result n × m");
+    nb::gil_scoped_release unlocked;
+    with_metric(p, counts_differences, d, [&](auto columns, auto metric) {
+        for_each_piece(n, n * m * d < 20000 ? 1 : threads, [&](std::size_t i) {
+            const double *x = X.data() + i * d, *y = Yt.data();
+            double *row = out.data() + i * m;
+            std::size_t c = 0;
+            for (; c + wide_size <= m; c += wide_size) {
+                const auto gap = [&](std::size_t j) { return x[j] - load_wide(y + j * m + c); };
+                const Wide some = reduced<decltype(columns)::value, Wide>(metric, d, gap);
+                std::memcpy(row + c, &some, sizeof(Wide));
+            }
+            for (; c < m; ++c)
+                row[c] = reduced<decltype(columns)::value, double>(
+                    metric, d, [&](std::size_t j) { return x[j] - y[j * m + c]; });
+        });
+    });
+}
+
 } // namespace
 
 } // namespace neighbors
@@ -96,6 +123,9 @@ void bind_pair_distances(nb::module_ &module) {
     module.def("pair_distances", &neighbors::pair_distances, nb::arg("kind"),
                nb::arg("X").noconvert(), nb::arg("Y_transposed").noconvert(),
                nb::arg("out").noconvert(), nb::arg("threads"));
+    module.def("reduced_distances", &neighbors::reduced_distances, nb::arg("p"),
+               nb::arg("counts_differences"), nb::arg("X").noconvert(),
+               nb::arg("Y_transposed").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"));
 }
 
 } // namespace thetahat

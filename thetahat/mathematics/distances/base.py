@@ -11,20 +11,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.columns.sparse_indices import require_indices
 from thetahat.data.validation import as_features, is_sparse
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.parts import Part
-
-LANES = 4
-"""Column j is added to partial sum j mod 4, as in the compiled searches, for the same bits."""
 
 
 class Distance(Part, ABC):
@@ -97,27 +95,12 @@ class Termwise(Distance):
 
 def reduced_distances(X: Array, Y: Array, order: float | None) -> Array:
     """Σ_j |x_j − y_j|^p between all rows, in float64. Cost: O(n m d) time, O(n m) memory."""
-    shape = (X.shape[0], Y.shape[0])
-    parts = [np.zeros(shape) for _ in range(min(LANES, X.shape[1]))]
-    for column in range(X.shape[1]):
-        gap = np.subtract.outer(X[:, column].astype(np.float64), Y[:, column].astype(np.float64))
-        part = parts[column % LANES]
-        with np.errstate(over="ignore"):
-            if order is None:
-                part += gap != 0
-            elif order == inf:
-                np.maximum(part, np.abs(gap), out=part)
-            elif order == 1:
-                part += np.abs(gap)
-            elif order == 2:
-                part += gap * gap
-            else:
-                part += np.abs(gap) ** order
-    join = np.maximum if order == inf else np.add
-    while len(parts) > 1:
-        parts = [join(*parts[i : i + 2]) if i + 1 < len(parts) else parts[i]
-                 for i in range(0, len(parts), 2)]  # fmt: skip
-    return parts[0]
+    found = np.empty((X.shape[0], Y.shape[0]))
+    first = np.ascontiguousarray(X, dtype=np.float64)
+    second = np.ascontiguousarray(Y.T, dtype=np.float64)
+    p = 0.0 if order is None else order
+    _native.reduced_distances(p, order is None, first, second, found, n_threads())
+    return found
 
 
 def require_dense(distance: Distance, X: Matrix) -> Array:
