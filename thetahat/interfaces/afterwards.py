@@ -123,7 +123,7 @@ def _contradicted(problem: Problem, comparison: Comparison) -> list[Finding]:
 
 
 def _is_learned(said: Array, agreed: Array, y: Array) -> Array:
-    """Whether the label that is said of a row is one that the models can distinguish from the others.
+    """Whether the models can distinguish the label that is said of a row from the others.
 
     Where they agree on a label without having learned it, such as the most frequent one, other
     labels are no sign of an error.

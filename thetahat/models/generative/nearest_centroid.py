@@ -28,7 +28,7 @@ from thetahat.models.generative.gaussian import LOG_2PI, are_finite
 SMALLEST_SCALE = 1e-100
 """Standard deviations from this to its inverse have squares that lose no digits."""
 FAR = 1e15
-"""Halved squared distances from which their rounding errors exceed the differences between classes."""
+"""Halved squared distances whose rounding errors exceed the differences between classes."""
 AT_ONCE = 1 << 16
 """Differences between rows and centroids up to which they are computed at once."""
 
