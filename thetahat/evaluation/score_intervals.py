@@ -36,7 +36,7 @@ from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.cross_fitting import FoldFit
 from thetahat.evaluation.folds import none_twice
 from thetahat.evaluation.metrics import range_of
-from thetahat.evaluation.sampling.design import Design, ranking, ranks_classes, values_of
+from thetahat.evaluation.sampling.design import Design, ranking, values_of
 from thetahat.evaluation.sampling.judgement import NoSpread
 from thetahat.evaluation.sampling.row_values import RowValues
 from thetahat.evaluation.statistics.counts import proportion_interval
@@ -141,7 +141,7 @@ def _of_rows(
         stretch = design.stretch(1.0) * design.design_effect(values.values)
         found = _of_area(fits, scores, y, level, stretch / _for_few(design, level))
         return replace(found, method=f"DeLong over {design.unit}")
-    judged = design.studentised(mean, values, for_classes=ranks_classes(known))
+    judged = design.studentised(mean, values, known)
     if judged is None:
         reach = limits[1] - limits[0]
         low, high = NoSpread(mean, design.rarest(known, y), reach).bounds(1 - level)

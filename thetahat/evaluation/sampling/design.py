@@ -133,10 +133,10 @@ class Design:
         return float(sums @ sums) * sums.size / (sums.size - 1)
 
     def studentised(
-        self, estimate: float, found: RowValues, *, for_classes: bool = False
+        self, estimate: float, found: RowValues, known: str | None = None
     ) -> Studentised | None:
         """The mean score with its error; None where all units contribute alike."""
-        sums = self.sums(found)
+        for_classes, sums = ranks_classes(known), self.sums(found)
         if sums.size < 2 or self.alike(found):
             return None
         if not (size := float(np.abs(sums).max())) > 0:
@@ -155,7 +155,8 @@ class Design:
             whole = variance + stretch * found.unseen / size**2
             skewness *= float((variance / whole) ** 1.5)
             variance = whole
-        trained = self.between_training(found.values / size)
+        by_label = for_classes or known == "accuracy" or found.unseen > 0
+        trained = self.between_training(found.values / size, by_loss=not by_label)
         if trained > 0:
             whole = variance + trained
             parts = variance**2 / degrees + trained**2 / (self.n_folds - 1)
@@ -176,8 +177,13 @@ class Design:
             return float(1 / (self.weights**2).sum() / self.n_units)
         return max(1.0, self.variance(self.sums(RowValues(values))) / float(rows.sum()))
 
-    def between_training(self, values: Array) -> float:
-        """Variance of the score by the choice of the training rows; 0 if rows are held out once."""
+    def between_training(self, values: Array, *, by_loss: bool = True) -> float:
+        """Variance of the score by the choice of the training rows; 0 if rows are held out once.
+
+        Two rows that are held out together miss each other in training, which changes the losses of
+        both by the same amount, to first order. Such shifts of pairs are noise of the rows, not of
+        the training, and give the mean of a fold twice the variance of independent rows.
+        """
         if self.once or self.n_folds < 3:
             return 0.0
         _, codes, counts = np.unique(self.rows, return_inverse=True, return_counts=True)
@@ -190,7 +196,7 @@ class Design:
         for number in range(self.n_folds):
             own = apart[(self.fold == number) & again]
             if own.size > 1:
-                found.append(own.mean() ** 2 - own.var(ddof=1) / own.size)
+                found.append(own.mean() ** 2 - (1 + by_loss) * own.var(ddof=1) / own.size)
         shifts = max(0.0, float(np.mean(found))) if found else 0.0
         return shifts * (1 / self.n_folds + self.spared)
 
@@ -215,7 +221,7 @@ class Design:
             rows = 1 / float((self.weights**2).sum())
             effect = self.design_effect(difference.values) * self.stretch(FOR_TRAINING)
             return GapOfShares(only_first, only_second, rows / effect, max(1.0, self.n_units - 1))
-        found = self.studentised(estimate, difference, for_classes=ranks_classes(known))
+        found = self.studentised(estimate, difference, known)
         if found is not None:
             return found
         same = estimate == 0 and not difference.values.any()
