@@ -101,7 +101,7 @@ def explain(
     shown = [name for name in top if not _is_text(X, name)]
     label = _commonest(y) if held.classes is not None and len(held.classes) > 2 else None
     effects = [partial_dependence(model, X, name, label=label, random_state=seed) for name in shown]
-    singles = explain_rows(model, X, held, file_rows, seed)
+    singles = explain_rows(model, X, held, file_rows, seed, [each for each, *_ in unseen])
     return Explanation(found, effects, coefficients(model, X, y, seed=seed), singles)
 
 

@@ -46,6 +46,8 @@ class Singles:
 
     summary: Contributions
     rows: list[SingleRow]
+    held_out: bool = False
+    """Whether each single row is explained by a model that has not seen it."""
 
     @property
     def sizes(self) -> dict[str, float]:
@@ -88,11 +90,19 @@ class Singles:
         }
 
 
-def explain_rows(model: Any, X: Any, held: Held, file_rows: Array, seed: int = 0) -> Singles | None:
+def explain_rows(
+    model: Any,
+    X: Any,
+    held: Held,
+    file_rows: Array,
+    seed: int = 0,
+    of_folds: Sequence[Any] = (),
+) -> Singles | None:
     """Contributions by a fitted model; None if there are too many columns.
 
     `held` chooses the rows by what was predicted for them, and `file_rows` has their numbers in the
-    file, from 0.
+    file, from 0. Each single row is explained by the model of its fold, if there are `of_folds`:
+    the model of all rows has seen it, and may say what is right where the fold was wrong.
     """
     n, d = X.shape
     if d > MOST_COLUMNS:
@@ -104,12 +114,14 @@ def explain_rows(model: Any, X: Any, held: Held, file_rows: Array, seed: int = 0
     summary = explain(model, take_rows(X, few), behind, n_orders=SUMMARY_ORDERS, **how)
     chosen = _chosen(held)
     places = held.rows[list(chosen)]
-    found = explain(model, take_rows(X, places), behind, n_orders=SINGLE_ORDERS, **how)
-    rows = [
-        _single(found, number, int(file_rows[place]) + 1, why, held.y[among])
-        for number, (place, (among, why)) in enumerate(zip(places, chosen.items(), strict=True))
-    ]
-    return Singles(summary, rows)
+    rows = []
+    for place, (among, why) in zip(places, chosen.items(), strict=True):
+        judge = model
+        if of_folds and held.folds is not None:
+            judge = of_folds[int(np.searchsorted(np.unique(held.folds), held.folds[among]))]
+        found = explain(judge, take_rows(X, [place]), behind, n_orders=SINGLE_ORDERS, **how)
+        rows.append(_single(found, int(file_rows[place]) + 1, why, held.y[among]))
+    return Singles(summary, rows, bool(of_folds))
 
 
 def _chosen(held: Held) -> dict[int, str]:
@@ -140,15 +152,16 @@ def _chosen(held: Held) -> dict[int, str]:
     return chosen
 
 
-def _single(found: Contributions, number: int, row: int, why: str, true: Any) -> SingleRow:
-    values, base, response = found.values[number], found.base, found.response
+def _single(found: Contributions, row: int, why: str, true: Any) -> SingleRow:
+    """The only row of some contributions."""
+    values, base, response = found.values[0], found.base, found.response
     if found.outputs:
         totals = np.asarray(found.base) + values.sum(axis=0)
         output = 1 if len(found.outputs) == 2 else int(totals.argmax())
         values, base = values[:, output], found.base[output]
         response = f"{found.response} of {found.outputs[output]}"
     order = np.argsort(-np.abs(values), kind="stable")
-    cells: Sequence[Any] = found.X[number]
+    cells: Sequence[Any] = found.X[0]
     parts = [(str(found.columns[j]), cells[j], float(values[j])) for j in order]
     total = float(base) + float(values.sum())
     return SingleRow(row, why, response, true, float(base), total, parts)

@@ -117,6 +117,22 @@ class TestReport:
         assert drawn(page, "ROC curve")[1] == len(points["roc"]["true_positive_rate"])
         assert drawn(page, "Precision and recall")[1] == len(points["precision_recall"]["recall"])
 
+    def test_single_rows_are_explained_by_models_that_have_not_seen_them(
+        self, capsys, houses_csv, tmp_path
+    ):
+        """A forest of all rows is right about rows which were held out with the largest errors."""
+        data, page = self.report(
+            capsys, houses_csv, "sold", tmp_path / "r.html", "random forest,logistic regression"
+        )
+        assert "fitted without it" in page
+        rows = data["explanation"]["contributions"]["rows"]
+        wrong = [each for each in rows if each["why"] == "among the largest errors"]
+        assert len(wrong) == 2
+        for each in wrong:
+            share = each["prediction"] if each["true"] == "yes" else 1 - each["prediction"]
+            assert each["response"].endswith("of yes")
+            assert share < 0.3
+
     def test_many_classes_are_readable(self, capsys, many_classes, tmp_path):
         data, page = self.report(
             capsys, many_classes, "unit", tmp_path / "r.html", "ConstantClassifier,GaussianNB"

@@ -116,6 +116,8 @@ def _rows(found: Singles) -> str:
     return f'<h3>Five rows explained</h3><div class="grid2">{parts}</div>' + quiet(
         "Each bar is what a column adds to the prediction of this row, in comparison with other "
         "rows. Contributions describe the model, not causes."
+        + " Each row is predicted by a model that was fitted without it."
+        * found.held_out
     )
 
 
