@@ -118,9 +118,14 @@ def further_metrics(
         len(np.unique(y[rows])) == n_classes for fold in folds for rows in fold
     )
     sure = all(hasattr(each, "predict_proba") for each in models.values())
+    ranked = all(
+        hasattr(each, "predict_proba") or hasattr(each, "decision_function")
+        for each in models.values()
+    )
     found = ["accuracy", "balanced_accuracy", *["f1_macro"] * (n_classes > 2)]
-    if whole and sure:
+    if whole and ranked:
         found += ["roc_auc"] * (n_classes == 2)
+    if whole and sure:
         found += ["neg_log_loss"] * (problem.n_rows <= MANY_ROWS)
     return [name for name in found if name != but]
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.interfaces.commands.test_commands import FEW, run
+from tests.interfaces.commands.command_runs import FEW, run
 from thetahat.interfaces.report import pictures, svg
 from thetahat.interfaces.report.cells import document, tidy
 from thetahat.interfaces.report.svg import Frame, labels_of, width_of, wrapped
@@ -82,6 +82,13 @@ class TestReport:
         assert cheap["threshold"] > dear["threshold"]  # false positives are dear, then cheap
         for words in ("ROC curve", "Precision and recall", "Calibration", "Costs and thresholds"):
             assert words in page
+
+    def test_models_without_probabilities_are_ranked(self, capsys, houses_csv):
+        argv = ["compare", houses_csv, "-t", "sold", "--models", "svc,logit", "--cv", 2]
+        code, out, _ = run(capsys, *argv, "--json", "-q")
+        assert code == 0
+        for each in json.loads(out)["models"]:
+            assert set(each["metrics"]) == {"accuracy", "balanced_accuracy", "roc_auc"}
 
     def test_json_has_the_points_of_the_figures(self, capsys, houses_csv, tmp_path):
         def drawn(page, title):
