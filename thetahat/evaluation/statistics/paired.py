@@ -215,8 +215,11 @@ def mcnemar(
     -------
     HypothesisTest
         With an interval for the difference of the accuracies (Wald's, with half a row added to each
-        of the four counts; Agresti and Min). The effect size (b − c)/(b + c), from −1 to 1, shows
-        how one-sided the disagreements are; ``details["odds_ratio"]`` is b/c.
+        of the four counts; Agresti and Min). It is not the inverse of the exact test, which is
+        conservative: where few rows differ, it may exclude 0 although p is not significant.
+        `compare` gives the score interval, which agrees with its p-value. The effect size
+        (b − c)/(b + c), from −1 to 1, shows how one-sided the disagreements are;
+        ``details["odds_ratio"]`` is b/c.
 
     Examples
     --------
