@@ -22,7 +22,7 @@ RECIPES = {
         "thetahat/mathematics/distributions/__init__.py",
         "thetahat/mathematics/distributions/__init__.pyi",
         "tests/mathematics/distributions/distribution_cases.py",
-        "tests/mathematics/distributions/fitting/test_fits.py",
+        "tests/mathematics/distributions/fitting/fit_cases.py",
         "thetahat/methods.toml",
     ],
     "a solver": [

@@ -100,7 +100,7 @@ def parsed(path: str) -> ast.Module:
 
 
 def test_slow_tests_are_noticed():
-    laws = "tests/test_conformance.py"
+    laws = "tests/conformance/test_scikit_learn.py"
     assert is_slow(f"{laws}::test_scikit_learn_contract_under_array_dispatch")
     assert not is_slow(f"{laws}::test_scikit_learn_contract")
 

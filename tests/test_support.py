@@ -7,7 +7,7 @@ from sklearn.base import is_classifier
 import thetahat as th
 from docs.public_face import public_names
 from docs.support import on_dask, support_rows, supports
-from tests.test_conformance import ESTIMATORS, brief
+from tests.conformance.estimator_cases import ESTIMATORS, brief
 from thetahat.data.distributed.dask_source import DaskSource
 from thetahat.data.source import Source
 from thetahat.foundation.errors import CapabilityError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tests.test_conformance import Chunked, OnlyBlocks
+from tests.data.chunked import Chunked, OnlyBlocks
 from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.validation import as_source
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tests.test_conformance import Chunked, OnlyBlocks
+from tests.data.chunked import Chunked, OnlyBlocks
 from thetahat.data import views
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory

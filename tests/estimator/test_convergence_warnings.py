@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
-from tests.test_conformance import ESTIMATORS, X, suited, targets
+from tests.conformance.estimator_cases import ESTIMATORS, X, suited, targets
 from thetahat.catalog import estimators
 from thetahat.estimator.watching import STEP_SIZES, WARNED_OF, Watched
 from thetahat.mathematics.optimizers.solution import Outcome, Solution

@@ -8,8 +8,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils._param_validation import make_constraint
 
-import tests.test_conformance as laws
 import thetahat as th
+from tests.conformance import estimator_cases as laws
 
 ROWS = 40
 

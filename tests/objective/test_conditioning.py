@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tests.test_conformance import Chunked, OnlyBlocks
+from tests.data.chunked import Chunked, OnlyBlocks
 from thetahat.data.validation import as_source
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution

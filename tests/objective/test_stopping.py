@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import thetahat as th
-from tests.test_conformance import Chunked, OnlyBlocks
+from tests.data.chunked import Chunked, OnlyBlocks
 from thetahat.data.validation import as_source
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor

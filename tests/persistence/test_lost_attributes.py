@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import thetahat as th
-from tests.persistence import fuzz, golden_files
+from tests.persistence import fuzz_worker, golden_files
 from thetahat.persistence import container
 
 SAMPLE = (
@@ -59,7 +59,7 @@ def test_a_lost_attribute_is_noticed_when_the_file_is_loaded(tmp_path, name):
             refused.add(key)
             continue
         with suppress(NotFittedError):
-            fuzz.answers(loaded)
+            fuzz_worker.answers(loaded)
     assert refused
 
 

@@ -8,8 +8,8 @@ import pytest
 from sklearn.base import is_classifier, is_regressor
 
 import thetahat as th
+from tests.conformance.estimator_cases import ESTIMATORS, brief
 from tests.dask_rows import synchronous  # noqa: F401
-from tests.test_conformance import ESTIMATORS, brief
 from thetahat.catalog import estimators
 from thetahat.data.validation import as_source
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
-from tests.reference.clusters import lloyd, squares
+from tests.reference.cluster.clusters import lloyd, squares
 
 FOUR = np.array([[0.0], [1.0], [3.0], [7.0]])
 STARTS = ("k-means++", "random", "random_centroids", "random_assignment")

@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs
 from sklearn.mixture import GaussianMixture
 
 import thetahat as th
-from tests.reference.clusters import squares
+from tests.reference.cluster.clusters import squares
 from thetahat.models.cluster.soft_k_means import shared_sums, shares
 
 

@@ -1,31 +1,15 @@
-"""Multilayer perceptrons: heads, solvers, penalties, stopping, weights, precision and refusals."""
+"""Multilayer perceptrons: heads, solvers, penalties, weights and precision."""
 
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
-
-MLPS = [th.MLPRegressor, th.MLPClassifier]
-both = pytest.mark.parametrize("kind", MLPS)
-X_IRIS, Y_IRIS = load_iris(return_X_y=True)
-X_IRIS = (X_IRIS - X_IRIS.mean(axis=0)) / X_IRIS.std(axis=0)
-
-
-def waves(n=300, seed=0):
-    random = np.random.default_rng(seed)
-    X = random.uniform(-2, 2, (n, 2))
-    return X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2 / 2
-
-
-def quietly(model, *data, **params):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(*data, **params)
+from tests.models.neural.mlp_data import X_IRIS, Y_IRIS, both, quietly, waves
 
 
 @pytest.mark.parametrize(
@@ -292,113 +276,6 @@ def test_several_targets_and_several_labels():
     assert set(np.unique(model.predict(X))) == {0, 1}
 
 
-@both
-def test_partial_fits_are_the_epochs_of_a_fit(kind):
-    settings = {"hidden_layer_sizes": (6,), "shuffle": False, "max_iter": 4}
-    whole = quietly(kind(**settings, random_state=0), X_IRIS, Y_IRIS)
-    parts = kind(**settings, random_state=0)
-    for _ in range(4):
-        if kind is th.MLPClassifier:
-            parts.partial_fit(X_IRIS, Y_IRIS, classes=[0, 1, 2])
-        else:
-            parts.partial_fit(X_IRIS, Y_IRIS)
-    for W, V in zip(whole.coefs_, parts.coefs_, strict=True):
-        np.testing.assert_array_equal(W, V)
-    assert parts.loss_curve_ == whole.loss_curve_
-
-
-@both
-def test_warm_starts_go_on_and_other_networks_are_refused(kind):
-    model = quietly(kind(max_iter=3, warm_start=True, random_state=0), X_IRIS, Y_IRIS)
-    first = list(model.loss_curve_)
-    quietly(model, X_IRIS, Y_IRIS)
-    assert model.loss_curve_[:3] == first
-    assert len(model.loss_curve_) == 6
-    assert model.n_iter_ == 3
-    with pytest.raises(th.errors.DataError, match="weights cannot be used"):
-        model.set_params(hidden_layer_sizes=(3,)).fit(X_IRIS, Y_IRIS)
-
-
-@both
-def test_early_stopping_keeps_the_best_weights(kind):
-    model = quietly(
-        kind(early_stopping=True, random_state=0, learning_rate_init=0.01), X_IRIS, Y_IRIS
-    )
-    assert model.best_validation_score_ == max(model.validation_scores_)
-    assert len(model.validation_scores_) == model.n_iter_
-    assert model.best_loss_ is None
-    assert model.score(X_IRIS, Y_IRIS) > 0.8
-
-
-@pytest.mark.parametrize("early", [False, True])
-def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_good_weights(early):
-    X, y = waves(50)
-    model = th.MLPRegressor(
-        solver="sgd",
-        learning_rate_init=1e60,
-        activation="identity",
-        random_state=0,
-        early_stopping=early,
-    )
-    with pytest.warns(ConvergenceWarning, match="no longer finite; .*learning_rate_init"):
-        model.fit(X, 1e6 * y)
-    assert all(np.isfinite(W).all() for W in model.coefs_)
-    assert np.isfinite(model.predict(X)).all()
-    assert model.solution_.outcome is th.results.Outcome.DIVERGED
-
-
-@pytest.mark.parametrize("solver", ["adam", "sgd", "lbfgs"])
-def test_without_a_finite_loss_nothing_is_kept(solver):
-    X, y = waves(50)
-    model = th.MLPRegressor(solver=solver, random_state=0)
-    message = r"the loss must be a finite number, .*, up to .*e\+200\. Scale the columns"
-    with pytest.raises(th.errors.DataError, match=message):
-        model.fit(X * 1e200, y)
-    assert not hasattr(model, "coefs_")
-    assert not hasattr(model, "loss_")
-
-
-def test_an_earlier_fit_survives_rows_without_a_finite_loss():
-    X, y = waves(50)
-    model = th.MLPRegressor(hidden_layer_sizes=(5,), max_iter=3, warm_start=True, random_state=0)
-    before = quietly(model, X, y).coefs_[0].copy()
-    with pytest.warns(ConvergenceWarning, match="last good epoch are kept"):
-        model.fit(X * 1e200, y)
-    np.testing.assert_array_equal(model.coefs_[0], before)
-    model.set_params(warm_start=False)
-    with pytest.raises(th.errors.DataError, match="in the first epoch it is"):
-        model.fit(X * 1e200, y)
-    np.testing.assert_array_equal(model.coefs_[0], before)
-
-
-def test_steps_that_are_too_long_are_reported():
-    model = th.MLPRegressor(
-        hidden_layer_sizes=(50,), activation="tanh", solver="sgd", learning_rate_init=1.0,
-        max_iter=5, random_state=0,
-    )  # fmt: skip
-    with pytest.warns(ConvergenceWarning, match="far above that of the output 0"):
-        model.fit(*waves())
-
-
-def test_an_interrupt_keeps_the_weights_so_far():
-    class Stop:
-        calls = 0
-
-        def setup(self, *args, **kwargs): ...
-        def teardown(self, *args, **kwargs): ...
-        def on_fit_task_begin(self, *args, **kwargs): ...
-
-        def on_fit_task_end(self, *args, **kwargs):
-            self.calls += 1
-            if self.calls == 3:
-                raise KeyboardInterrupt
-
-    model = th.MLPRegressor(random_state=0).set_callbacks(Stop())
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(*waves(50))
-    assert model.predict(waves(5)[0]).shape == (5,)
-
-
 def test_digits():
     X, y = load_digits(return_X_y=True)
     train = np.arange(len(y)) % 4 != 0
@@ -430,73 +307,3 @@ def test_cross_validation_over_decay_depth_and_width():
         search = GridSearchCV(model, grid, cv=3).fit(X, y)
     assert search.best_params_["alpha"] == 1e-3
     assert search.best_params_["hidden_layer_sizes"] != (1,)
-
-
-@both
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"hidden_layer_sizes": (3, 0)}, "hidden_layer_sizes must be > 0, but an entry is 0"),
-        ({"hidden_layer_sizes": -1}, "hidden_layer_sizes=-1 must be a whole number ≥ 1"),
-        ({"hidden_layer_sizes": (2.5,)}, "an entry is 2.5"),
-        ({"activation": "sinus"}, "activation='sinus' is not known"),
-        (
-            {"activation": ("tanh", "relu")},
-            "activation must have one entry for each number of units",
-        ),
-        ({"activation": "step"}, "derivative of 0 everywhere"),
-        ({"learning_rate_init": 0}, "learning_rate_init=0 must be a number > 0"),
-        ({"learning_rate_init": 1e200}, "must be a number > 0 and at most 1e\\+100"),
-        ({"solver": "newton"}, "solver='newton' must be one of"),
-        ({"dropout": 1.0}, "dropout=1.0 must be a number ≥ 0 and less than 1"),
-        ({"solver": "lbfgs", "dropout": 0.5}, "dropout and batch normalisation change it"),
-        ({"solver": "lbfgs", "penalty": "l1"}, "takes penalty='l2' or None"),
-        ({"hidden_layer_sizes": (10**7, 10**7)}, "the weights of the network"),
-        ({"hidden_layer_sizes": (3, th.neural.Residual([th.neural.Dense(2)]))}, "2 outputs for 3"),
-        ({"loss": "zero_one"}, "loss"),
-    ],
-    ids=str,
-)
-def test_wrong_parameters_are_refused_before_the_fit(kind, params, message):
-    with pytest.raises((ValueError, MemoryError), match=message):
-        kind(**params).fit(X_IRIS, Y_IRIS)
-
-
-@both
-def test_wrong_data_are_refused(kind):
-    X = X_IRIS.copy()
-    X[3, 1] = np.nan
-    with pytest.raises(th.errors.DataError, match="NaN"):
-        kind().fit(X, Y_IRIS)
-    with pytest.raises(th.errors.DataError, match="weights are zero"):
-        kind().fit(X_IRIS, Y_IRIS, np.zeros(150))
-    model = quietly(kind(max_iter=2, random_state=0), X_IRIS, Y_IRIS)
-    with pytest.raises(ValueError, match="4 features"):
-        model.predict(X_IRIS[:, :3])
-    with pytest.raises(ValueError, match="features"):
-        model.partial_fit(X_IRIS[:, :3], Y_IRIS)
-    with pytest.raises(AttributeError, match="no attribute 'partial_fit'"):
-        kind(solver="lbfgs").partial_fit(X_IRIS, Y_IRIS)
-    with pytest.raises(ValueError, match="partial_fit does not support early_stopping=True"):
-        kind(early_stopping=True).partial_fit(X_IRIS, Y_IRIS)
-
-
-def test_one_row_one_class_and_losses_of_the_other_kind():
-    model = quietly(th.MLPRegressor(random_state=0, max_iter=400), [[1.0, 2.0]], [3.0])
-    assert model.predict([[1.0, 2.0]])[0] == pytest.approx(3.0, abs=0.1)
-    with pytest.raises(th.errors.DataError, match="one class only"):
-        th.MLPClassifier().fit(X_IRIS, np.ones(150))
-    with pytest.raises(th.errors.ParameterError, match="is a loss for numbers"):
-        th.MLPClassifier(loss="squared").fit(X_IRIS, Y_IRIS)
-    with pytest.raises(th.errors.ParameterError, match="is a loss for classes"):
-        th.MLPRegressor(loss="softmax").fit(X_IRIS, Y_IRIS)
-    with pytest.raises(th.errors.DataError, match="negative"):
-        th.MLPRegressor(loss="poisson").fit(X_IRIS, X_IRIS[:, 0])
-    with pytest.raises(th.errors.DataError, match="would hold out"):
-        th.MLPRegressor(early_stopping=True).fit([[1.0]], [1.0])
-    with pytest.raises(th.errors.DataError, match="differ from those of the first call"):
-        th.MLPClassifier().partial_fit([[0.0]], [0], classes=[0, 1]).partial_fit(
-            [[0.0]], [1], classes=[1, 2]
-        )
-    with pytest.raises(th.errors.DataError, match="each must hold 0 or 1 only"):
-        th.MLPClassifier().fit(X_IRIS, np.column_stack([Y_IRIS, Y_IRIS]))

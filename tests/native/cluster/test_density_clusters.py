@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from tests.reference.density_clusters import density_clusters
+from tests.reference.cluster.density_clusters import density_clusters
 from thetahat import _native
 
 NO_WEIGHTS = np.empty(0)

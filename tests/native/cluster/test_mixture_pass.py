@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.mixture import mixture_pass
+from tests.reference.cluster.mixture import mixture_pass
 from thetahat import _native
 
 NONE, NO_ROWS = np.empty(0), np.empty((0, 0))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.clusters import squares
+from tests.reference.cluster.clusters import squares
 from thetahat import _native
 from thetahat.models.cluster.nearest import Centres, Frame, find_nearest
 

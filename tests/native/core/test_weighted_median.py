@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.weighted_median import weighted_median
+from tests.reference.core.weighted_median import weighted_median
 from thetahat import _native
 
 

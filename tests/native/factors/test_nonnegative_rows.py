@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tests.reference import nonnegative_rows as reference
+from tests.reference.factors import nonnegative_rows as reference
 from thetahat import _native
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import psi
 
-from tests.reference.topics import expected_logs, topic_shares
+from tests.reference.factors.topics import expected_logs, topic_shares
 from thetahat import _native
 
 

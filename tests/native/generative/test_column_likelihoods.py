@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.reference import column_likelihoods as reference
+from tests.reference.generative import column_likelihoods as reference
 from thetahat import _native
 from thetahat.mathematics.distances import Manhattan
 from thetahat.mathematics.smoothing import named

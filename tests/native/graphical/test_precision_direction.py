@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.precision_direction import model_value, precision_direction
+from tests.reference.graphical.precision_direction import model_value, precision_direction
 from thetahat import _native
 
 

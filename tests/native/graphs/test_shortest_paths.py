@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from tests.reference import embeddings as reference
+from tests.reference.manifold import embeddings as reference
 from thetahat import _native
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.smo import gaussian_block
+from tests.reference.kernels.smo import gaussian_block
 from thetahat import _native
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tests.reference.smo import kernel_matrix, smo
+from tests.reference.kernels.smo import kernel_matrix, smo
 from thetahat import _native
 
 FORMULAS = {"linear": (0, 1.0, 0.0, 1), "poly": (1, 0.5, 1.0, 3), "rbf": (2, 0.3, 0.0, 1),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.block_products import block_products as plain
+from tests.reference.linalg.block_products import block_products as plain
 from thetahat import _native
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tests.reference import class_moments as reference
+from tests.reference.linalg import class_moments as reference
 from thetahat import _native
 
 CLASSES = 4

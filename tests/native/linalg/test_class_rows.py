@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import class_rows as twin
+from tests.reference.linalg import class_rows as twin
 from thetahat import _native
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.whitened_squares import quadratic_forms, whitened_squares
+from tests.reference.linalg.whitened_squares import quadratic_forms, whitened_squares
 from thetahat import _native
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from tests.reference import row_losses as twin
+from tests.reference.losses import row_losses as twin
 from thetahat import _native
 
 SHAPES = [(1, 1, 1), (5, 0, 2), (63, 3, 3), (64, 20, 4), (65, 9, 17), (1500, 7, 3), (300, 200, 30)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.class_shares import class_shares
+from tests.reference.losses.class_shares import class_shares
 from thetahat import _native
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.row_losses import design
+from tests.reference.losses.row_losses import design
 from thetahat import _native
 
 NONE = np.empty(0, dtype=bool)

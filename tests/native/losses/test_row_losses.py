@@ -6,7 +6,7 @@ import scipy.sparse
 
 import thetahat as th
 from tests.mathematics.losses.loss_cases import loss_classes
-from tests.reference import row_losses as twin
+from tests.reference.losses import row_losses as twin
 from thetahat import _native
 from thetahat.mathematics.losses.base import Curved, Targets
 from thetahat.mathematics.losses.compiled import compiled

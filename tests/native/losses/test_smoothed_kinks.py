@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from tests.reference import smoothed_kinks as twin
-from tests.reference.row_losses import design
+from tests.reference.losses import smoothed_kinks as twin
+from tests.reference.losses.row_losses import design
 from thetahat import _native
 
 LOSSES = {

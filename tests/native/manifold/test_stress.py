@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import embeddings as reference
+from tests.reference.manifold import embeddings as reference
 from thetahat import _native
 
 

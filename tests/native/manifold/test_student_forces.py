@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tests.reference import student_forces as reference
+from tests.reference.manifold import student_forces as reference
 from thetahat import _native
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from tests.reference import neighbors as twin
+from tests.reference.neighbors import neighbors as twin
 from thetahat import _native
 from thetahat.models.neighbors.search.around import Terms
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tests.reference import neighbors as twin
+from tests.reference.neighbors import neighbors as twin
 from thetahat import _native
 
 ORDERS = [1.0, 2.0, inf, None]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import neighbor_graph as twin
+from tests.reference.neighbors import neighbor_graph as twin
 from thetahat import _native
 
 

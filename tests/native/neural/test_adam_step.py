@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from tests.reference.adam import adam_step
+from tests.reference.neural.adam import adam_step
 from thetahat import _native
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import dense_pass as plain
+from tests.reference.neural import dense_pass as plain
 from thetahat import _native
 
 PRECISIONS = pytest.mark.parametrize(("dtype", "error"), [(np.float64, 1e-12), (np.float32, 1e-4)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import coarse_columns as twin
+from tests.reference.sparse import coarse_columns as twin
 from thetahat import _native
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import kernels as twin
+from tests.reference.sparse import coordinate_descent as twin
 from thetahat import _native
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import bins as twin
+from tests.reference.trees import bins as twin
 from thetahat import _native
 
 NONE = np.zeros(2, dtype=np.int64)

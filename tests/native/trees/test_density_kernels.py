@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import density as twin
+from tests.reference.trees import density as twin
 from thetahat import _native
 from thetahat.models.density.growing import CRITERIA
 

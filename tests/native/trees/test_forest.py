@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import forest as reference
+from tests.reference.trees import forest as reference
 from thetahat import _native
 from thetahat.data.bins import Bins
 from thetahat.models.tree.growth.codes import column_codes, columns_for_random_splits

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from tests.reference import gradient_trees as twin
+from tests.reference.trees import gradient_trees as twin
 from thetahat import _native
 from thetahat.data.bins import Bins, Codes
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import Leaves, TreeRules, grow_tree

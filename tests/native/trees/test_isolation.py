@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import isolation as twin
+from tests.reference.trees import isolation as twin
 from thetahat import _native
 from thetahat.models.tree.packed import MISSING_LEFT, NODE
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from tests.reference import exact_trees as twin
+from tests.reference.trees import exact_trees as twin
 from thetahat import _native
 from thetahat.models.tree.growth.growing import grow_tree, sorted_columns
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference.stump import PlainStump
+from tests.reference.trees.stump import PlainStump
 from thetahat import _native
 from thetahat.models.ensemble.adaboost.rounds import pull
 from thetahat.models.tree.growth.growing import grow_tree, sorted_columns

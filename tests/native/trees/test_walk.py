@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.reference import tree_walk as twin
+from tests.reference.trees import tree_walk as twin
 from thetahat import _native
 from thetahat.models.tree.packed import CATEGORICAL, MISSING_LEFT, NODE, PackedTrees
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import thetahat as th
-from tests.reference import kernels as twin
+from tests.reference.sparse import coordinate_descent as twin
 from thetahat.data.validation import as_source
 from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, path

@@ -7,7 +7,7 @@ from sklearn import decomposition
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import thetahat as th
-from tests.reference.topics import expected_logs, topic_shares
+from tests.reference.factors.topics import expected_logs, topic_shares
 from thetahat.errors import DataError, ParameterError
 
 METHODS = ["batch", "online"]

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 import thetahat as th
-from tests.reference.stump import PlainStump
+from tests.reference.trees.stump import PlainStump
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(300, 4))

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsRegressor
 
 import thetahat as th
-from tests.reference.weighted_median import weighted_median
+from tests.reference.core.weighted_median import weighted_median
 
 X, Y = make_friedman1(400, noise=1.0, random_state=0)
 LOSSES = {

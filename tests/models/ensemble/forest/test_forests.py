@@ -6,30 +6,19 @@ import numpy as np
 import pytest
 from sklearn import ensemble as peers
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
-from sklearn.metrics import accuracy_score, r2_score
 
 import thetahat as th
-
-CLASSIFIERS = ("RandomForestClassifier", "ExtraTreesClassifier")
-REGRESSORS = ("RandomForestRegressor", "ExtraTreesRegressor")
-FORESTS = (*CLASSIFIERS, *REGRESSORS)
-RANDOM = np.random.default_rng(0)
-X = RANDOM.standard_normal((300, 5))
-Y = X[:, 0] + np.sin(3.0 * X[:, 1]) + 0.2 * RANDOM.standard_normal(300)
-LABELS = np.array(["a", "b", "c"])[np.digitize(Y, [-0.7, 0.7])]
-
-
-def forest(name, **parameters):
-    return getattr(th, name)(**{"n_estimators": 10, "random_state": 0, **parameters})
-
-
-def targets(name):
-    return LABELS if name in CLASSIFIERS else Y
-
-
-def answer(model, rows=X):
-    return model.predict_proba(rows) if hasattr(model, "predict_proba") else model.predict(rows)
-
+from tests.models.ensemble.forest.forest_data import (
+    CLASSIFIERS,
+    FORESTS,
+    LABELS,
+    REGRESSORS,
+    X,
+    Y,
+    answer,
+    forest,
+    targets,
+)
 
 # Relations.
 
@@ -286,135 +275,6 @@ def test_columns_per_tree_and_per_split():
     assert len(set(map(frozenset, used))) > 5
     per_split = forest("RandomForestRegressor", max_features=2).fit(X, Y)
     assert all(len(set(tree.tree_.feature)) == 6 for tree in per_split.estimators_)
-
-
-def test_categories_and_missing_values_without_encoding():
-    random = np.random.default_rng(3)
-    import pandas
-
-    colour = random.choice(["red", "green", "blue", "white"], 400)
-    y = np.isin(colour, ["red", "white"]).astype(int)
-    frame = pandas.DataFrame({"colour": colour, "size": random.standard_normal(400)})
-    frame.loc[::7, "size"] = np.nan
-    for name in FORESTS:
-        model = forest(name, max_features=None).fit(frame[:300], y[:300])
-        assert model.score(frame[300:], y[300:]) > 0.99
-        unseen = frame[300:].assign(colour="violet")
-        assert np.isfinite(np.asarray(answer(model, unseen), dtype=float)).all()
-        if name.startswith("Random"):  # else splits are drawn, and the first may be a poor one
-            assert set(model.estimators_[0].tree_.feature[:1]) == {0}
-
-
-def test_more_categories_than_bins():
-    codes = np.arange(1200) % 400
-    y = (codes % 3 == 0).astype(int)
-    rows = codes[:, None].astype(float)
-    model = forest("RandomForestClassifier", categorical_features=[0], splits="histogram")
-    assert model.fit(rows, y).score(rows, y) > 0.97
-
-
-def with_random_levels(effect, n=600, n_levels=400):
-    """Five columns of numbers, and levels whose effects have this standard deviation."""
-    random = np.random.default_rng(5)
-    rows = random.standard_normal((2 * n, 5))
-    levels = random.integers(0, n_levels, 2 * n)
-    y = rows[:, 0] + 2 * np.sin(2 * rows[:, 1]) + rows[:, 2] * rows[:, 3]
-    y += effect * random.standard_normal(n_levels)[levels] + 0.5 * random.standard_normal(2 * n)
-    return np.column_stack([rows, levels]), y
-
-
-@pytest.mark.parametrize("max_features", [1, None])
-@pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_random_levels_do_no_harm(n_classes, max_features):
-    rows, y = with_random_levels(0.0)
-    if n_classes:
-        y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
-    name = "RandomForestClassifier" if n_classes else "RandomForestRegressor"
-    options = {"n_estimators": 40, "max_features": max_features}
-    without = forest(name, **options).fit(rows[:600, :5], y[:600])
-    levels = forest(name, **options, categorical_features=[5]).fit(rows[:600], y[:600])
-    assert levels.score(rows[600:], y[600:]) > without.score(rows[600:, :5], y[600:]) - 0.04
-
-
-def test_levels_with_effects_are_used():
-    rows, y = with_random_levels(3.0, n=1000, n_levels=200)
-    without = forest("RandomForestRegressor").fit(rows[:1000, :5], y[:1000])
-    levels = forest("RandomForestRegressor", categorical_features=[5]).fit(rows[:1000], y[:1000])
-    gain = levels.score(rows[1000:], y[1000:]) - without.score(rows[1000:, :5], y[1000:])
-    assert gain > 0.3
-    shares = [tree.feature_importances_ for tree in levels.estimators_]
-    np.testing.assert_allclose(levels.feature_importances_, np.mean(shares, axis=0), rtol=1e-8)
-
-
-def test_levels_give_the_same_forest_for_any_weight_scale_and_thread_count():
-    rows, y = with_random_levels(1.0)
-    options = {"categorical_features": [5], "bootstrap": False, "max_features": 3}
-    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    model = forest("RandomForestRegressor", **options, n_jobs=1).fit(rows, y, weight)
-    scaled = forest("RandomForestRegressor", **options, n_jobs=2).fit(rows, y, 1024 * weight)
-    np.testing.assert_array_equal(scaled.predict(rows), model.predict(rows))
-
-
-# What is left out of the draws.
-
-
-@pytest.mark.parametrize("name", FORESTS)
-def test_left_out_answers_by_hand(name):
-    y = targets(name)
-    model = forest(name, bootstrap=True, oob_score=True, n_estimators=60).fit(X, y)
-    total, votes = 0.0, np.zeros(300)
-    for tree, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
-        out = ~np.isin(np.arange(300), rows)
-        assert 0.25 < out.mean() < 0.5
-        predicted = answer(tree)
-        total = total + predicted * (out[:, None] if predicted.ndim == 2 else out)
-        votes += out
-    mean = total / (votes[:, None] if total.ndim == 2 else votes)
-    if name in CLASSIFIERS:
-        np.testing.assert_allclose(model.oob_decision_function_, mean, atol=1e-12)
-        expected = accuracy_score(y, model.classes_[mean.argmax(axis=1)])
-    else:
-        np.testing.assert_allclose(model.oob_prediction_, mean, atol=1e-12)
-        expected = r2_score(y, mean)
-    assert model.oob_score_ == pytest.approx(expected)
-    low, high = model.oob_score_interval_
-    assert low < expected < high < low + 0.3
-
-
-def test_left_out_score_by_a_function_of_the_user():
-    from sklearn.metrics import balanced_accuracy_score, mean_absolute_error
-
-    model = forest("RandomForestClassifier", oob_score=balanced_accuracy_score, n_estimators=40)
-    codes = model.fit(X, LABELS).oob_decision_function_.argmax(axis=1)
-    assert model.oob_score_ == balanced_accuracy_score(np.searchsorted(["a", "b"], LABELS), codes)
-    assert not hasattr(model, "oob_score_interval_")
-    model = forest("RandomForestRegressor", oob_score=mean_absolute_error, n_estimators=40)
-    model.fit(X, Y)
-    assert model.oob_score_ == pytest.approx(mean_absolute_error(Y, model.oob_prediction_))
-
-
-def test_rows_that_all_trees_drew_are_named():
-    with pytest.warns(UserWarning, match="do not have OOB scores"):
-        model = forest("RandomForestClassifier", n_estimators=2, oob_score=True).fit(X, LABELS)
-    never = np.isnan(model.oob_decision_function_[:, 0])
-    assert 0.2 < never.mean() < 0.6
-    assert model.oob_score_ > 0.4
-
-
-def test_intervals_hold_what_they_promise():
-    random = np.random.default_rng(1)
-    rows = random.uniform(-2, 2, (3000, 3))
-    y = rows[:, 0] ** 2 + 0.5 * random.standard_normal(3000)
-    model = th.RandomForestRegressor(60, random_state=0, oob_score=True, min_samples_leaf=3)
-    model.fit(rows[:1500], y[:1500])
-    for level in (0.5, 0.9):
-        low, high = model.predict_interval(rows[1500:], level)
-        inside = np.mean((low <= y[1500:]) & (y[1500:] <= high))
-        assert abs(inside - level) < 0.04
-    mean, spread = model.predict(rows[1500:], return_std=True)
-    each = [tree.predict(rows[1500:]) for tree in model.estimators_]
-    np.testing.assert_allclose(spread, np.std(each, axis=0), atol=1e-9)
-    np.testing.assert_allclose(mean, np.mean(each, axis=0), atol=1e-9)
 
 
 # Beside scikit-learn.

@@ -1,24 +1,22 @@
-"""Gradient boosting: relations, peers as oracles, any loss, constraints, bad input."""
+"""Gradient boosting: relations, peers as oracles, any loss, constraints."""
 
 import numpy as np
 import pytest
 import sklearn.ensemble as peers
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_friedman1
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 import thetahat as th
-
-X, Y = make_friedman1(1200, noise=1.0, random_state=0)
-X_TEST, Y_TEST = X[700:], Y[700:]
-X, Y = X[:700], Y[:700]
-SIGN = Y > np.median(Y)
-
-
-def mean_square(model, x=X_TEST, y=Y_TEST):
-    return float(np.mean((model.predict(x) - y) ** 2))
-
+from tests.models.ensemble.gradient_boosting.boosting_data import (
+    SIGN,
+    X_TEST,
+    Y_TEST,
+    X,
+    Y,
+    mean_square,
+)
 
 # Relations
 
@@ -87,33 +85,6 @@ def test_a_custom_squared_loss_is_the_squared_loss():
     np.testing.assert_allclose(a.predict(X_TEST), b.predict(X_TEST), rtol=1e-6)
 
 
-def test_all_coefficients_reoptimised_fit_better_and_are_optimal():
-    options = {"n_estimators": 15, "max_depth": 2}
-    for kind, y, value in (
-        (th.GradientBoostingRegressor, Y, lambda m: mean_square(m, X, Y)),
-        (th.GradientBoostingClassifier, SIGN, lambda m: log_loss(SIGN, m.predict_proba(X))),
-    ):
-        last = kind(**options).fit(X, y)
-        every = kind(**options, reoptimise="all").fit(X, y)
-        assert value(every) < value(last)
-        outputs = np.column_stack([t.tree_.predict(X)[:, 0, 0] for t in every.estimators_[:, 0]])
-        raw = every._raw(X)[:, 0]
-        slope = every.loss_.gradient(np.asarray(y, dtype=float), raw)
-        pull = outputs.T @ slope / len(X) / np.sqrt(np.mean(outputs**2, axis=0))
-        assert np.abs(pull).max() < 1e-3
-        assert abs(slope.mean()) < 1e-3
-
-
-def test_scores_of_reoptimised_iterations_are_those_of_their_own_coefficients():
-    """Each is the last score of a shorter fit; staged predictions use the final coefficients."""
-    whole = th.GradientBoostingRegressor(n_estimators=6, reoptimise="all").fit(X, Y)
-    short = th.GradientBoostingRegressor(n_estimators=3, reoptimise="all").fit(X, Y)
-    np.testing.assert_allclose(whole.train_score_[:3], short.train_score_)
-    staged = [np.mean((Y - each) ** 2) for each in whole.staged_predict(X)]
-    assert staged[-1] == pytest.approx(whole.train_score_[-1])
-    assert staged[2] > whole.train_score_[2] * 1.001
-
-
 def test_monotone_columns():
     for kind, y in (
         (th.HistGradientBoostingRegressor, Y),
@@ -128,32 +99,6 @@ def test_monotone_columns():
             assert np.all(direction * np.diff(answers, axis=1) >= -1e-12)
     model = th.HistGradientBoostingRegressor(loss="absolute_error", monotonic_cst=cst).fit(X, Y)
     assert np.all(np.diff(model.predict(grid).reshape(60, 40), axis=1) <= 1e-12)
-
-
-def test_reoptimised_coefficients_keep_monotone_columns_monotone():
-    cst = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
-    model = th.HistGradientBoostingRegressor(
-        monotonic_cst=cst, min_samples_leaf=5, max_iter=40, reoptimise="all"
-    ).fit(X, Y)
-    grid = np.repeat(X[:60], 40, axis=0)
-    grid[:, 3] = np.tile(np.linspace(-0.1, 1.1, 40), 60)
-    assert np.all(np.diff(model.predict(grid).reshape(60, 40), axis=1) >= -1e-12)
-
-
-def test_continued_fits_reoptimise_as_one_fit():
-    options = {"early_stopping": True, "random_state": 0, "reoptimise": "all"}
-    for y, kind in (
-        (Y, th.HistGradientBoostingRegressor),
-        (SIGN, th.HistGradientBoostingClassifier),
-    ):
-        whole = kind(max_iter=6, **options).fit(X, y)
-        parts = kind(max_iter=3, warm_start=True, **options).fit(X, y)
-        parts.set_params(max_iter=6).fit(X, y)
-        np.testing.assert_array_equal(whole._raw(X), parts._raw(X))
-        held = whole._held_out(whole._open_rows(X, y, None))[1]
-        assert whole.validation_score_[-1] == pytest.approx(
-            whole._scorer(held)(whole._raw(held.X)), rel=1e-12
-        )
 
 
 def test_columns_meet_only_within_their_groups():
@@ -393,126 +338,3 @@ def test_scores_of_classes_by_a_hinge():
     x, y = load_wine(return_X_y=True)
     model = th.GradientBoostingClassifier(loss="multiclass_hinge", n_estimators=30).fit(x, y)
     assert model.score(x, y) > 0.98
-
-
-# Bad input
-
-
-def boosters():
-    return (
-        th.HistGradientBoostingClassifier,
-        th.HistGradientBoostingRegressor,
-        th.GradientBoostingClassifier,
-        th.GradientBoostingRegressor,
-    )
-
-
-def targets_for(kind, n):
-    return np.arange(n) % 2 if "Classifier" in kind.__name__ else np.arange(n) % 7 + 0.5
-
-
-@pytest.mark.parametrize("kind", boosters(), ids=lambda kind: kind.__name__)
-class TestBadInput:
-    def test_one_leaf_is_no_tree(self, kind):
-        with pytest.raises(
-            th.errors.ParameterError, match=r"max_leaf_nodes=1 must be a whole number ≥ 2"
-        ):
-            kind(max_leaf_nodes=1).fit(X, targets_for(kind, len(X)))
-
-    def test_constant_and_missing_columns_give_the_constant(self, kind):
-        y = targets_for(kind, 40)
-        x = np.column_stack([np.ones(40), np.full(40, np.nan)])
-        model = kind().fit(x, y)
-        assert np.ptp(model._raw(x), axis=0).max() == 0.0
-        assert not model.feature_importances_.any()
-
-    def test_infinities_are_extreme_values(self, kind):
-        y = targets_for(kind, 60)
-        x = np.where(y[:, None] > y.mean(), np.inf, -np.inf)
-        model = kind(min_samples_leaf=1).fit(x, y)
-        low, high = model._raw(np.array([[-np.inf], [np.inf]]))[:, -1]
-        assert low < high
-
-    def test_missing_targets_are_refused(self, kind):
-        y = targets_for(kind, 40).astype(float)
-        y[3] = np.nan
-        with pytest.raises(th.errors.DataError, match=r"NaN"):
-            kind().fit(X[:40], y)
-
-    def test_rows_of_weight_zero_are_absent(self, kind):
-        y = targets_for(kind, 60)
-        weight = np.ones(60)
-        weight[40:] = 0.0
-        x = X[:60].copy()
-        x[40:] = 1e9
-        y_wild = y.copy()
-        y_wild[40:] = y[0]
-        a = kind(min_samples_leaf=3).fit(x, y_wild, sample_weight=weight)
-        b = kind(min_samples_leaf=3).fit(x[:40], y[:40])
-        np.testing.assert_array_equal(a._raw(x), b._raw(x))
-
-    def test_snapshots_of_another_fit_are_refused(self, kind, tmp_path):
-        path = tmp_path / "fit.npz"
-        path.write_bytes(b"nothing of the kind")
-        with pytest.raises(th.errors.DataError, match="not a snapshot"):
-            kind(checkpoint=path).fit(X, targets_for(kind, len(X)))
-
-
-def test_one_row_and_one_class():
-    model = th.HistGradientBoostingRegressor().fit([[1.0]], [3.0])
-    assert model.predict([[5.0]]) == [3.0]
-    with pytest.raises(th.errors.DataError, match="one class only"):
-        th.HistGradientBoostingClassifier().fit(X, np.ones(len(X)))
-
-
-def test_refusals_name_a_way_out():
-    with pytest.raises(th.errors.CapabilityError, match="slopes"):
-        th.GradientBoostingClassifier(loss="zero_one").fit(X, SIGN)
-    with pytest.raises(th.errors.CapabilityError, match="2 classes"):
-        th.GradientBoostingClassifier(loss="exponential").fit(X, np.arange(len(X)) % 3)
-    with pytest.raises(th.errors.CapabilityError, match="Use a classifier"):
-        th.HistGradientBoostingRegressor(loss="softmax").fit(X, Y)
-    with pytest.raises(th.errors.DataError, match="negative"):
-        th.HistGradientBoostingRegressor(loss="poisson").fit(X, -Y)
-    with pytest.raises(th.errors.ParameterError, match="quantile=None"):
-        th.HistGradientBoostingRegressor(loss="quantile").fit(X, Y)
-    with pytest.raises(th.errors.ParameterError, match="monotonic_cst has shape"):
-        th.HistGradientBoostingRegressor(monotonic_cst=[1]).fit(X, Y)
-    with pytest.raises(th.errors.ParameterError, match="multiclass"):
-        th.HistGradientBoostingClassifier(monotonic_cst=[1] * 10).fit(X, np.arange(len(X)) % 3)
-    with pytest.raises(th.errors.ParameterError, match="interaction_cst"):
-        th.HistGradientBoostingRegressor(interaction_cst=[{99}]).fit(X, Y)
-
-
-@pytest.mark.parametrize("kind", [th.HistGradientBoostingRegressor, th.GradientBoostingRegressor])
-@pytest.mark.parametrize("scale", [1e-3, 1 / 300])
-def test_small_weights_do_not_forbid_splits(kind, scale):
-    random = np.random.default_rng(0)
-    X = random.standard_normal((300, 3))
-    weight = random.integers(1, 3, 300) * scale
-    model = kind(random_state=0).fit(X, X[:, 0], sample_weight=weight)
-    assert model.score(X, X[:, 0]) > 0.9
-
-
-def test_early_stopping_by_itself_does_not_depend_on_the_unit_of_small_weights():
-    random = np.random.default_rng(0)
-    X = random.standard_normal((10_001, 2))
-    model = th.HistGradientBoostingRegressor(max_iter=2, random_state=0)
-    model.fit(X, X[:, 0], sample_weight=np.full(10_001, 1e-3))
-    assert model.do_early_stopping_
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("common", [0.5, 0.1, 1e-3])
-def test_small_equal_weights_are_no_weights(n_classes, common):
-    """Sums of 0.1 are rounded, which moved the bounds of bins and with them whole trees."""
-    random = np.random.default_rng(n_classes)
-    X = random.normal(size=(500, 3))
-    y = (X[:, 0] + random.logistic(size=500) > 0) + (X[:, 1] > 1) * (n_classes - 2)
-    model = th.HistGradientBoostingClassifier(max_iter=8, min_samples_leaf=5, early_stopping=False)
-    plain = model.fit(X, y).predict_proba(X)
-    weighted = model.fit(X, y, sample_weight=np.full(500, common)).predict_proba(X)
-    np.testing.assert_array_equal(weighted, plain)
-    strong = model.set_params(l2_regularization=3.0).fit(X, y).predict_proba(X)
-    model.set_params(l2_regularization=3.0 * common).fit(X, y, sample_weight=np.full(500, common))
-    np.testing.assert_allclose(model.predict_proba(X), strong, rtol=1e-9)

@@ -7,7 +7,7 @@ import sklearn.linear_model
 from sklearn.datasets import load_iris
 
 import thetahat as th
-from tests.models.linear.least_squares.test_ridge import leave_one_out
+from tests.models.linear.least_squares.ridge_data import leave_one_out
 
 X, CODES = load_iris(return_X_y=True)
 NAMES = np.array(["a", "b", "c"])[CODES]

@@ -7,7 +7,7 @@ import sklearn.linear_model
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
-from tests.test_conformance import Chunked, OnlyBlocks
+from tests.data.chunked import Chunked, OnlyBlocks
 from thetahat.data.validation import as_source
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.huber_scale import HuberWithScale

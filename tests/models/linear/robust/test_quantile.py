@@ -9,7 +9,7 @@ import sklearn.linear_model
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
-from tests.test_conformance import Chunked, OnlyBlocks
+from tests.data.chunked import Chunked, OnlyBlocks
 
 RANDOM = np.random.default_rng(0)
 N = 300

@@ -9,8 +9,8 @@ import statsmodels.api as sm
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
+from tests.data.chunked import Chunked, OnlyBlocks
 from tests.repeats import repeated
-from tests.test_conformance import Chunked, OnlyBlocks
 from thetahat.data.validation import as_source
 from thetahat.foundation.watch import Watch
 from thetahat.models.linear.robust.robust_regressor import Agreement

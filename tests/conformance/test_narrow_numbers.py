@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import thetahat as th
-from tests.test_conformance import ESTIMATORS, answer, suited, targets
+from tests.conformance.estimator_cases import ESTIMATORS, answer, suited, targets
 
 ROWS = 80
 

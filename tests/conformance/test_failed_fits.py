@@ -9,8 +9,8 @@ from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-import tests.test_conformance as laws
 import thetahat as th
+from tests.conformance import estimator_cases as laws
 from thetahat.estimator.base import Estimator
 
 ROWS = 60

@@ -1,0 +1,115 @@
+"""Multilayer perceptrons: partial fits, warm starts, early stops and failed steps."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import thetahat as th
+from tests.models.neural.mlp_data import X_IRIS, Y_IRIS, both, quietly, waves
+
+
+@both
+def test_partial_fits_are_the_epochs_of_a_fit(kind):
+    settings = {"hidden_layer_sizes": (6,), "shuffle": False, "max_iter": 4}
+    whole = quietly(kind(**settings, random_state=0), X_IRIS, Y_IRIS)
+    parts = kind(**settings, random_state=0)
+    for _ in range(4):
+        if kind is th.MLPClassifier:
+            parts.partial_fit(X_IRIS, Y_IRIS, classes=[0, 1, 2])
+        else:
+            parts.partial_fit(X_IRIS, Y_IRIS)
+    for W, V in zip(whole.coefs_, parts.coefs_, strict=True):
+        np.testing.assert_array_equal(W, V)
+    assert parts.loss_curve_ == whole.loss_curve_
+
+
+@both
+def test_warm_starts_go_on_and_other_networks_are_refused(kind):
+    model = quietly(kind(max_iter=3, warm_start=True, random_state=0), X_IRIS, Y_IRIS)
+    first = list(model.loss_curve_)
+    quietly(model, X_IRIS, Y_IRIS)
+    assert model.loss_curve_[:3] == first
+    assert len(model.loss_curve_) == 6
+    assert model.n_iter_ == 3
+    with pytest.raises(th.errors.DataError, match="weights cannot be used"):
+        model.set_params(hidden_layer_sizes=(3,)).fit(X_IRIS, Y_IRIS)
+
+
+@both
+def test_early_stopping_keeps_the_best_weights(kind):
+    model = quietly(
+        kind(early_stopping=True, random_state=0, learning_rate_init=0.01), X_IRIS, Y_IRIS
+    )
+    assert model.best_validation_score_ == max(model.validation_scores_)
+    assert len(model.validation_scores_) == model.n_iter_
+    assert model.best_loss_ is None
+    assert model.score(X_IRIS, Y_IRIS) > 0.8
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_loss_that_is_not_finite_stops_and_keeps_the_last_good_weights(early):
+    X, y = waves(50)
+    model = th.MLPRegressor(
+        solver="sgd",
+        learning_rate_init=1e60,
+        activation="identity",
+        random_state=0,
+        early_stopping=early,
+    )
+    with pytest.warns(ConvergenceWarning, match="no longer finite; .*learning_rate_init"):
+        model.fit(X, 1e6 * y)
+    assert all(np.isfinite(W).all() for W in model.coefs_)
+    assert np.isfinite(model.predict(X)).all()
+    assert model.solution_.outcome is th.results.Outcome.DIVERGED
+
+
+@pytest.mark.parametrize("solver", ["adam", "sgd", "lbfgs"])
+def test_without_a_finite_loss_nothing_is_kept(solver):
+    X, y = waves(50)
+    model = th.MLPRegressor(solver=solver, random_state=0)
+    message = r"the loss must be a finite number, .*, up to .*e\+200\. Scale the columns"
+    with pytest.raises(th.errors.DataError, match=message):
+        model.fit(X * 1e200, y)
+    assert not hasattr(model, "coefs_")
+    assert not hasattr(model, "loss_")
+
+
+def test_an_earlier_fit_survives_rows_without_a_finite_loss():
+    X, y = waves(50)
+    model = th.MLPRegressor(hidden_layer_sizes=(5,), max_iter=3, warm_start=True, random_state=0)
+    before = quietly(model, X, y).coefs_[0].copy()
+    with pytest.warns(ConvergenceWarning, match="last good epoch are kept"):
+        model.fit(X * 1e200, y)
+    np.testing.assert_array_equal(model.coefs_[0], before)
+    model.set_params(warm_start=False)
+    with pytest.raises(th.errors.DataError, match="in the first epoch it is"):
+        model.fit(X * 1e200, y)
+    np.testing.assert_array_equal(model.coefs_[0], before)
+
+
+def test_steps_that_are_too_long_are_reported():
+    model = th.MLPRegressor(
+        hidden_layer_sizes=(50,), activation="tanh", solver="sgd", learning_rate_init=1.0,
+        max_iter=5, random_state=0,
+    )  # fmt: skip
+    with pytest.warns(ConvergenceWarning, match="far above that of the output 0"):
+        model.fit(*waves())
+
+
+def test_an_interrupt_keeps_the_weights_so_far():
+    class Stop:
+        calls = 0
+
+        def setup(self, *args, **kwargs): ...
+        def teardown(self, *args, **kwargs): ...
+        def on_fit_task_begin(self, *args, **kwargs): ...
+
+        def on_fit_task_end(self, *args, **kwargs):
+            self.calls += 1
+            if self.calls == 3:
+                raise KeyboardInterrupt
+
+    model = th.MLPRegressor(random_state=0).set_callbacks(Stop())
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*waves(50))
+    assert model.predict(waves(5)[0]).shape == (5,)
