@@ -12,63 +12,12 @@ import json
 import platform
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from benchmarks import harness, machine, report
+from benchmarks.families import FAMILIES, family_module
 
-FAMILIES = (
-    "linear",
-    "ridge",
-    "sparse",
-    "logistic",
-    "margin",
-    "corners_classification",
-    "corners_margin",
-    "kernels",
-    "kernel_features",
-    "support_vectors",
-    "stochastic",
-    "nonlinear",
-    "robust",
-    "corners_regression",
-    "corners_losses",
-    "bayes",
-    "selection",
-    "evaluation",
-    "coverage",
-    "conformal",
-    "factors",
-    "principal",
-    "nonnegative",
-    "adaboost",
-    "tree",
-    "density",
-    "naive_bayes",
-    "discriminant",
-    "covariance",
-    "graphical",
-    "clusters",
-    "density_clusters",
-    "hierarchies",
-    "mixture",
-    "pictures",
-    "surfaces",
-    "latent",
-    "spectral",
-    "neighbors",
-    "neighbor_models",
-    "real_data",
-    "neural",
-    "neural_tables",
-    "combination",
-    "boosting",
-    "contributions",
-    "forest",
-    "isolation",
-    "corners_trees",
-)
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -88,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_family(family: str, arguments: argparse.Namespace) -> int:
-    module = import_module(f"benchmarks.families.{family}")
+    module = family_module(family)
     wanted = arguments.case.lower()
     path = arguments.json
     if path is None and not arguments.quick and not wanted:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from importlib import import_module
 
+from benchmarks.families import family_module
 from benchmarks.memory import peak_of
 
 SETTLES = 0.3
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
 
-    cases = import_module(f"benchmarks.families.{arguments.family}").CASES
+    cases = family_module(arguments.family).CASES
     case = next(case for case in cases if case.name == arguments.case)
     start = time.perf_counter()
     prepare = case.contenders[arguments.contender]()

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import background_load, harness, machine, peers, real_tables, report
+from benchmarks import background_load, families, harness, machine, peers, real_tables, report
 from benchmarks.__main__ import main
-from benchmarks.families.linear_accuracy import digits
-from benchmarks.families.linear_files import load, write
+from benchmarks.families.linear.linear_accuracy import digits
+from benchmarks.families.linear.linear_files import load, write
 from benchmarks.harness import OURS, Bar, Case, Measurement, Result
 
 
@@ -187,11 +187,10 @@ def test_keel_tables_are_read_as_the_package_ships_them(tmp_path, monkeypatch):
 
 
 def test_every_family_has_its_file():
-    from benchmarks.__main__ import FAMILIES
-
     folder = Path(harness.__file__).parent / "families"
-    cases = {path.stem for path in folder.glob("*.py") if "CASES" in path.read_text()}
-    assert cases == set(FAMILIES)
+    cases = [path for path in folder.rglob("*.py") if "CASES" in path.read_text()]
+    assert {path.stem: path.parent.name for path in cases} == families.FOLDERS
+    assert len(cases) == len(families.FAMILIES)
 
 
 @pytest.mark.parametrize("installed", [True, False])

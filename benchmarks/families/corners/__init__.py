@@ -1,0 +1,1 @@
+"""Small, sparse, wide and many-class problems: one file per family."""

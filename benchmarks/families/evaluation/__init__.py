@@ -1,0 +1,1 @@
+"""Scores, intervals, and the choice of models: one file per family."""

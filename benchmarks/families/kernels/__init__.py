@@ -1,0 +1,1 @@
+"""Kernel methods and support vector machines: one file per family."""

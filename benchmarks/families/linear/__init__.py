@@ -1,0 +1,1 @@
+"""Linear models: one file per family."""

@@ -1,0 +1,1 @@
+"""Methods of near rows: one file per family."""

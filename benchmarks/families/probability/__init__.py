@@ -1,0 +1,1 @@
+"""Probability models of rows: one file per family."""

@@ -1,0 +1,1 @@
+"""Clusters, factors and embeddings: one file per family."""
