@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.stochastic_classifier import StochasticClassifier
+from thetahat.models.linear.stochastic.stochastic_classifier import StochasticClassifier
 
 
 @with_parameters

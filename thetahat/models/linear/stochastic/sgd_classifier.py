@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.stochastic_classifier import StochasticClassifier
-from thetahat.estimator.stochastic_parameters import ScheduleParameters
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.links import Link
+from thetahat.models.linear.stochastic.stochastic_classifier import StochasticClassifier
+from thetahat.models.linear.stochastic.stochastic_parameters import ScheduleParameters
 
 
 def _has_probabilities(model: SGDClassifier) -> bool:

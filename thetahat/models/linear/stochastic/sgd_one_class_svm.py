@@ -12,10 +12,10 @@ from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import OutlierDetector
 from thetahat.estimator.parameters import Range, one_of, positive_fraction
-from thetahat.estimator.stochastic import Stochastic
-from thetahat.estimator.stochastic_parameters import RANGES, SCHEDULE_RANGES
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.types import Array
+from thetahat.models.linear.stochastic.stochastic import Stochastic
+from thetahat.models.linear.stochastic.stochastic_parameters import RANGES, SCHEDULE_RANGES
 
 SCHEDULES = ("constant", "optimal", "invscaling", "adaptive")
 SHARED = ("fit_intercept", "max_iter", "tol", "shuffle", "eta0", "warm_start")

@@ -13,14 +13,17 @@ from thetahat.data.source import Source
 from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.stochastic import Stochastic
-from thetahat.estimator.stochastic_parameters import ScheduleParameters, StochasticParameters
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Targets
 from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.targets import check_source_targets
+from thetahat.models.linear.stochastic.stochastic import Stochastic
+from thetahat.models.linear.stochastic.stochastic_parameters import (
+    ScheduleParameters,
+    StochasticParameters,
+)
 
 
 @with_parameters

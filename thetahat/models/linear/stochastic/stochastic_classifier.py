@@ -19,12 +19,12 @@ from thetahat.estimator.batches import batch_after
 from thetahat.estimator.classifier import require_same_classes
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
-from thetahat.estimator.stochastic import Stochastic
-from thetahat.estimator.stochastic_parameters import StochasticParameters
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
+from thetahat.models.linear.stochastic.stochastic import Stochastic
+from thetahat.models.linear.stochastic.stochastic_parameters import StochasticParameters
 
 
 @with_parameters
