@@ -204,7 +204,7 @@ def test_circles_are_noticed():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
 
 
-@pytest.mark.parametrize("root", ["thetahat", "native"])
+@pytest.mark.parametrize("root", ["thetahat", "native", "tests", "benchmarks"])
 def test_rooms_are_small_and_files_are_one_idea(root):
     folder = PACKAGE.parent / root
     files = [path for path in folder.rglob("*") if path.suffix in (".py", ".cpp", ".hpp")]
