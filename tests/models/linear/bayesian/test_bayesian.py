@@ -369,7 +369,9 @@ def test_units_beyond_squares_are_refused(x, y, message):
 def test_words_for_numbers_are_refused_by_name():
     with pytest.raises(th.errors.ParameterError, match="prior_mean='a' must be a real number"):
         th.BayesianLinearRegression(prior_mean="a").fit(X, Y)
-    with pytest.raises(th.errors.ParameterError, match="prior_covariance='a' must be a real number"):
+    with pytest.raises(
+        th.errors.ParameterError, match="prior_covariance='a' must be a real number"
+    ):
         th.BayesianLinearRegression(prior_covariance="a").fit(X, Y)
     with pytest.raises(th.errors.ParameterError, match="noise='a' must be a real number"):
         th.BayesianLinearRegression().fit(X, Y, noise="a")
