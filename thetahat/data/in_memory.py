@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.columns.sizes import column_sizes
 from thetahat.data.memory_map import release_rows
 from thetahat.data.resampling import take_rows
 from thetahat.data.source import Block, S, Source, row_weights, rows_per_block
@@ -63,6 +64,11 @@ class InMemory(Source):
     def row_weights(self) -> Array:
         """One weight per row: ones where all count alike."""
         return row_weights(self.weight, self.n_rows)
+
+    @cached_property
+    def column_sizes(self) -> Array:
+        """Root mean squares of the entries of each column that are not 0. Cost: O(n d)."""
+        return column_sizes(self.X)
 
     def take(self, rows: Array) -> InMemory:
         """Some of the rows, in the order given."""

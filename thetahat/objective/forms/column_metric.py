@@ -20,8 +20,6 @@ from thetahat.objective.predictor import LinearPredictor
 
 WIDE = 100.0
 """Ratio of the largest to the smallest unit from which they matter beside a penalty."""
-AT_ONCE = 1 << 18
-"""Entries of X of which squares are in memory together."""
 
 
 def has_metric(risk: Any) -> str | None:
@@ -53,7 +51,7 @@ def column_units(risk: Any) -> Array | None:
     """uⱼ of every parameter, with 1 for intercepts; None where gradients are used as they are."""
     if has_metric(risk) is not None or has_output_metric(risk) is None:
         return None
-    unit = _sizes(risk.source.X)
+    unit = risk.source.column_sizes
     if isinstance(risk.penalty, L2):
         unit = np.hypot(unit, np.sqrt(risk.penalty.alpha))
         if max(unit.max(), 1.0) <= WIDE * min(unit.min(), 1.0):
@@ -61,23 +59,3 @@ def column_units(risk: Any) -> Array | None:
     coef, intercept = risk.predictor.split(risk.predictor.zeros())
     whole = np.ones_like(coef) * unit.reshape(-1, *[1] * (coef.ndim - 1))
     return np.asarray(risk.predictor.pack(whole, np.ones_like(intercept)))
-
-
-def _sizes(X: Any) -> Array:
-    """Root mean squares of the entries of each column that are not 0; 1 for a column of zeros."""
-    if isinstance(X, np.ndarray):
-        largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
-        safe = np.where(largest > 0, largest, 1.0)  # so that no square overflows
-        step = max(1, AT_ONCE // X.shape[1])  # no second matrix of the size of X
-        parts = [np.square(X[i : i + step] / safe).sum(axis=0) for i in range(0, len(X), step)]
-        squares = np.sum(parts, axis=0)
-        count = np.count_nonzero(X, axis=0)
-    else:
-        entries = X.tocoo()
-        column, values = entries.col, np.abs(entries.data).astype(np.float64)
-        largest = np.zeros(X.shape[1])
-        np.maximum.at(largest, column, values)
-        safe = np.where(largest > 0, largest, 1.0)
-        squares = np.bincount(column, np.square(values / safe[column]), minlength=X.shape[1])
-        count = np.bincount(column, values > 0, minlength=X.shape[1])
-    return np.where(largest > 0, safe * np.sqrt(squares / np.maximum(count, 1)), 1.0)
