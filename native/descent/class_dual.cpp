@@ -9,8 +9,8 @@
 //
 // Rows are visited in a random order given by the seed, by one thread. A row that does not violate
 // the optimality conditions, because it is at rest or at its bounds, is skipped until the next
-// round of ROUND epochs. Returns the largest violation of the last epoch, and a positive number if
-// that epoch did not visit all rows.
+// round of ten epochs, or of a quarter of them all. Returns the largest violation of the last epoch,
+// and a positive number if that epoch did not visit all rows.
 
 #include <functional>
 #include <limits>
@@ -22,7 +22,7 @@ namespace thetahat {
 
 namespace {
 
-constexpr std::size_t ROUND = 10;
+constexpr std::size_t SHORTEST_ROUND = 10;
 
 // scores += Wᵀx_i. With few classes, whose number compilers know, the sums stay in registers.
 template <std::size_t fixed, typename Rows>
@@ -114,9 +114,10 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
     std::size_t n_active = n;
     double largest = 0.0;
     bool whole = true; // whether the last epoch visited all rows
+    const std::size_t round = std::max(SHORTEST_ROUND, epochs / 4);
     Shuffler random(seed);
     for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
-        if (epoch % ROUND == 0)
+        if (epoch % round == 0)
             n_active = n;
         whole = n_active == n;
         random.shuffle(active.data(), n_active);
