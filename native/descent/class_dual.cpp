@@ -9,8 +9,8 @@
 //
 // Rows are visited in a random order given by the seed, by one thread. A row that does not violate
 // the optimality conditions, because it is at rest or at its bounds, is skipped until the next
-// round of ten epochs, or of a quarter of them all. Returns the largest violation of the last epoch,
-// and a positive number if that epoch did not visit all rows.
+// round of ten epochs, or of a quarter of them all. Returns the largest violation of the last
+// epoch, and a positive number if that epoch did not visit all rows.
 
 #include <functional>
 #include <limits>
