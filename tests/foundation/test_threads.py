@@ -15,6 +15,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import thetahat as th
+import thetahat.foundation.threads as threads_module
 from thetahat.foundation.threads import (
     interruptible,
     n_threads,
@@ -66,6 +67,24 @@ def test_one_thread_inside_and_as_before_outside():
         assert set(blas_threads()) == {1}
         with one_blas_thread():
             pass
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_an_interrupt_on_the_way_in_leaves_the_context(monkeypatch):
+    """Otherwise no later context limits BLAS, because one seems to be open."""
+
+    def interrupted(library, threads):
+        raise KeyboardInterrupt
+
+    before = blas_threads()
+    with monkeypatch.context() as patch:
+        patch.setattr(threads_module._OneBlasThread, "_restore", lambda self: None)
+        patch.setattr(threads_module, "_set_threads", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            one_blas_thread().__enter__()
+    with one_blas_thread():
         assert set(blas_threads()) == {1}
     assert blas_threads() == before
 

@@ -106,11 +106,15 @@ class _OneBlasThread:
             os.register_at_fork(after_in_child=self._start_again)
 
     def __enter__(self) -> None:
-        self._own.inside = getattr(self._own, "inside", 0) + 1
         with self._lock:
             self._inside += 1
-            if self._scipy_is_new() or self._inside == 1:
-                self._limit()
+            self._own.inside = getattr(self._own, "inside", 0) + 1
+            try:
+                if self._scipy_is_new() or self._inside == 1:
+                    self._limit()
+            except BaseException:  # such as an interrupt: Python then calls no __exit__
+                self._leave()
+                raise
 
     def heed_scipy(self) -> None:
         """Limit SciPy's BLAS as well, once it is loaded."""
@@ -127,14 +131,17 @@ class _OneBlasThread:
         for file, library in _blas(self._with_scipy).items():
             if file not in self._before:
                 self._before[file] = library.get_num_threads()
-                _set_threads(library, 1)
+            _set_threads(library, 1)
 
     def __exit__(self, *failure: object) -> None:
-        self._own.inside = getattr(self._own, "inside", 0) - 1
         with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._restore()
+            self._leave()
+
+    def _leave(self) -> None:
+        self._own.inside = getattr(self._own, "inside", 0) - 1
+        self._inside -= 1
+        if self._inside == 0:
+            self._restore()
 
     def _restore(self) -> None:
         libraries = _blas(self._with_scipy)
