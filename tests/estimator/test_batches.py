@@ -56,7 +56,8 @@ def test_an_array_after_a_table_keeps_the_names(model):
     assert list(fitted.feature_names_in_) == ["a", "b", "c"]
 
 
-def test_principal_directions_of_a_whole_fit_take_no_more_rows():
-    model = th.PCA().fit(TABLE)
-    with pytest.raises(th.errors.CapabilityError, match="new estimator"):
-        model.partial_fit(TABLE)
+def test_principal_directions_begin_anew_after_a_whole_fit():
+    model = th.PCA().fit(TABLE).partial_fit(-2.0 * TABLE[["c", "b"]])
+    expected = th.PCA().fit(-2.0 * TABLE[["c", "b"]])
+    np.testing.assert_allclose(model.components_, expected.components_, atol=1e-12)
+    assert list(model.feature_names_in_) == ["c", "b"]

@@ -183,7 +183,8 @@ class PCA(GaussianView):
         """Add rows, and compute the principal directions of all rows so far.
 
         The result equals that of one `fit` to all rows up to rounding: sums and products of the
-        columns are kept, O(d²) numbers. Cost: O(n d² + d³) per call.
+        columns are kept, O(d²) numbers. `fit` does not keep them, so that the first call after it
+        forgets the rows before. Cost: O(n d² + d³) per call.
 
         Parameters
         ----------
@@ -200,11 +201,6 @@ class PCA(GaussianView):
             The fitted transformer.
         """
         before = self.__dict__.get("_moments")
-        if before is None and hasattr(self, "components_"):
-            raise CapabilityError(
-                "PCA.partial_fit: the previous fit kept no sums of its rows. Start with "
-                "partial_fit on a new estimator."
-            )
         with batch_after(self, X, first=before is None):
             source = self._open(X, None, sample_weight, supervised=False)
         total = moments(source) if before is None else before.merge(moments(source))
