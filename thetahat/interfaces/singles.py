@@ -119,7 +119,9 @@ def explain_rows(
         judge = model
         if of_folds and held.folds is not None:
             judge = of_folds[int(np.searchsorted(np.unique(held.folds), held.folds[among]))]
-        found = explain(judge, take_rows(X, [place]), behind, n_orders=SINGLE_ORDERS, **how)
+        found = explain(
+            judge, take_rows(X, np.array([place])), behind, n_orders=SINGLE_ORDERS, **how
+        )
         rows.append(_single(found, int(file_rows[place]) + 1, why, held.y[among]))
     return Singles(summary, rows, bool(of_folds))
 

@@ -45,15 +45,15 @@ def find_outliers(table: CheckedTable) -> list[Finding]:
         )
     target = table.target
     if table.task == "regression" and target is not None and target.name not in reported:
-        rows = far_rows(table.target)
+        rows = far_rows(target)
         if rows.size:
             found.append(
                 _finding(
                     table,
                     rows,
-                    (table.target.name,),
+                    (target.name,),
                     f"{counted(rows.size, 'row')} {'has' if rows.size == 1 else 'have'} a value of "
-                    f"{table.target.name} far outside of all others.",
+                    f"{target.name} far outside of all others.",
                     "Squared errors, and with them R² and RMSE, depend mostly on these rows.",
                     "Check whether they are errors; a Huber loss, the median error or a logarithm "
                     "of the target is less sensitive to them.",
