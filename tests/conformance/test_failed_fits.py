@@ -151,7 +151,9 @@ class CtrlC:
         self.calls, self.at = 0, at
 
     def __call__(self, frame, event, _):
-        if event == "call" and "thetahat" in frame.f_code.co_filename:
+        code = frame.f_code
+        # Python ignores what is raised at the end of an object's life.
+        if event == "call" and "thetahat" in code.co_filename and code.co_name != "__del__":
             self.calls += 1
             if self.calls == self.at:
                 raise KeyboardInterrupt

@@ -15,7 +15,6 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import thetahat as th
-import thetahat.foundation.threads as threads_module
 from thetahat.foundation.threads import (
     interruptible,
     n_threads,
@@ -72,18 +71,23 @@ def test_one_thread_inside_and_as_before_outside():
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_an_interrupt_on_the_way_in_leaves_the_context(monkeypatch):
+@pytest.mark.parametrize("place", ["_set_threads", "_Limited.__enter__", "_Limited.__exit__"])
+def test_an_interrupt_on_the_way_in_or_out_leaves_the_context(monkeypatch, place):
     """Otherwise no later context limits BLAS, because one seems to be open."""
 
-    def interrupted(library, threads):
+    def interrupted(*arguments):
         raise KeyboardInterrupt
+
+    def use():
+        with one_blas_thread():
+            pass
 
     before = blas_threads()
     with monkeypatch.context() as patch:
-        patch.setattr(threads_module._OneBlasThread, "_restore", lambda self: None)
-        patch.setattr(threads_module, "_set_threads", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            one_blas_thread().__enter__()
+        patch.setattr(f"thetahat.foundation.threads.{place}", interrupted)
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            use()
+    del stopped
     with one_blas_thread():
         assert set(blas_threads()) == {1}
     assert blas_threads() == before

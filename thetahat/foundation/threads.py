@@ -19,7 +19,7 @@ from functools import cache
 from importlib import import_module
 from itertools import chain, islice
 from math import inf
-from threading import Event, Lock, Thread, current_thread, get_ident, local, main_thread
+from threading import Event, Lock, RLock, Thread, current_thread, get_ident, local, main_thread
 from typing import Any, Generic, TypeVar
 
 from thetahat.foundation.config import settings
@@ -92,34 +92,35 @@ def _take_work_space(with_scipy: bool) -> None:
 
 
 class _OneBlasThread:
-    """Sets every BLAS to one thread while at least one context is active.
+    """Sets every BLAS to one thread while at least one context is open.
 
-    The setting belongs to the process, so active contexts are counted: nested contexts, and
-    contexts on several threads, neither restore it too early nor set it twice.
+    The setting belongs to the process, so open contexts are kept: nested contexts, and contexts on
+    several threads, neither restore it too early nor set it twice.
     """
 
     def __init__(self) -> None:
-        self._lock, self._inside, self._before = Lock(), 0, dict[str, int]()
+        self._lock, self._before = RLock(), dict[str, int]()
+        self.opened = dict[int, int]()
+        """The thread of each open context."""
         self._with_scipy = False
-        self._own = local()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._start_again)
 
-    def __enter__(self) -> None:
+    def enter(self, context: int) -> None:
         with self._lock:
-            self._inside += 1
-            self._own.inside = getattr(self._own, "inside", 0) + 1
-            try:
-                if self._scipy_is_new() or self._inside == 1:
-                    self._limit()
-            except BaseException:  # such as an interrupt: Python then calls no __exit__
-                self._leave()
-                raise
+            self.opened[context] = get_ident()
+            if self._scipy_is_new() or len(self.opened) == 1:
+                self._limit()
+
+    def leave(self, context: int) -> None:
+        with self._lock:
+            if self.opened.pop(context, None) is not None and not self.opened:
+                self._restore()
 
     def heed_scipy(self) -> None:
         """Limit SciPy's BLAS as well, once it is loaded."""
         with self._lock:
-            if self._scipy_is_new() and self._inside:
+            if self._scipy_is_new() and self.opened:
                 self._limit()
 
     def _scipy_is_new(self) -> bool:
@@ -133,16 +134,6 @@ class _OneBlasThread:
                 self._before[file] = library.get_num_threads()
             _set_threads(library, 1)
 
-    def __exit__(self, *failure: object) -> None:
-        with self._lock:
-            self._leave()
-
-    def _leave(self) -> None:
-        self._own.inside = getattr(self._own, "inside", 0) - 1
-        self._inside -= 1
-        if self._inside == 0:
-            self._restore()
-
     def _restore(self) -> None:
         libraries = _blas(self._with_scipy)
         for file, threads in self._before.items():
@@ -151,10 +142,24 @@ class _OneBlasThread:
 
     def _start_again(self) -> None:
         """In a forked child, which has neither the other threads nor their contexts."""
-        self._lock = Lock()
-        self._inside = max(0, getattr(self._own, "inside", 0))
-        if self._inside == 0:
+        self._lock = RLock()
+        self.opened = {one: thread for one, thread in self.opened.items() if thread == get_ident()}
+        if not self.opened:
             self._restore()
+
+
+class _Limited:
+    """One use of the context. If an interrupt comes while it is left, its end of life leaves it."""
+
+    def __enter__(self) -> None:
+        _one_blas_thread.enter(id(self))
+
+    def __exit__(self, *failure: object) -> None:
+        _one_blas_thread.leave(id(self))
+
+    def __del__(self) -> None:
+        if id(self) in _one_blas_thread.opened:
+            _one_blas_thread.leave(id(self))
 
 
 def _set_threads(library: Any, threads: int) -> None:
@@ -176,7 +181,7 @@ _one_blas_thread = _OneBlasThread()
 
 def one_blas_thread() -> AbstractContextManager[None]:
     """A context in which every matrix product runs on one thread, with reproducible bits."""
-    return _one_blas_thread
+    return _Limited()
 
 
 def scipy_linalg() -> Any:
