@@ -20,6 +20,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.distances.base import reduced_distances
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.models.generative.class_model import ClassModel, dense_float64
 from thetahat.models.generative.class_priors import any_priors, class_priors, log_priors
@@ -313,9 +314,7 @@ def _squares(rows: Array, centroids: Array) -> Array:
 
 def _manhattan(rows: Array, centroids: Array) -> Array:
     """Sums of absolute differences over the known columns, (n, C)."""
-    from scipy.spatial.distance import cdist
-
-    result = cdist(rows, centroids, "cityblock")
+    result = reduced_distances(rows, centroids, 1.0)
     if (lost := np.isnan(result[:, 0])).any():
         part = rows[lost]
         result[lost] = np.stack(
