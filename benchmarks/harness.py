@@ -32,6 +32,8 @@ SETTLE_SECONDS = 0.05
 """Between two calls: the threads of the last library spin for a while before they sleep."""
 SHORTEST_SAMPLE = 0.01
 """Seconds; shorter calls are repeated within one sample."""
+LONGEST_IMPORT = 2.0
+"""Seconds; a first call that takes less may owe its time to modules that it imports."""
 
 
 @dataclass(frozen=True)
@@ -242,10 +244,15 @@ def interleave(
 
 
 def _first(call: Call) -> tuple[Any, int]:
-    """The result of a call, and how many calls make a sample long enough for the clock."""
+    """The result of a call, and how many calls make a sample long enough for the clock.
+
+    The first call may import modules and start threads, so a second one says how long a call takes.
+    """
     start = time.perf_counter()
     result = call()
     repeats, taken = 1, time.perf_counter() - start
+    if SHORTEST_SAMPLE <= taken < LONGEST_IMPORT:
+        taken = _sample(call, repeats, settle=False)
     while taken < SHORTEST_SAMPLE and repeats < 1 << 20:
         repeats *= 2
         taken = _sample(call, repeats, settle=False) * repeats

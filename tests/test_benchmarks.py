@@ -39,6 +39,12 @@ def test_interleaved_samples_see_the_slower_call():
     assert min(samples["fast"]) < 0.02
 
 
+def test_first_call_that_imports_does_not_make_samples_short():
+    calls = iter([2 * harness.SHORTEST_SAMPLE])
+    _, repeats = harness._first(lambda: time.sleep(next(calls, 1e-4)))
+    assert repeats > 10
+
+
 def test_call_out_of_budget_sits_out():
     calls = {"slow": lambda: time.sleep(0.02), "fast": lambda: None}
     _, samples = harness.interleave(calls, rounds=4, budget=0.001)

@@ -83,6 +83,16 @@ def _area(model: Any, X: Any, y: Any) -> float:
     return float((apart > 0).mean() + (apart == 0).mean() / 2)
 
 
+def _recall_of_each(model: Any, X: Any, y: Any) -> float:
+    predicted = model.predict(X)
+    return float(np.mean([np.mean(predicted[y == label] == label) for label in np.unique(y)]))
+
+
+def _f1(model: Any, X: Any, y: Any) -> float:
+    predicted = model.predict(X)
+    return float(2 * np.sum(predicted * y) / max(1, np.sum(predicted) + np.sum(y)))
+
+
 def _r2(model: Any, X: Any, y: Any) -> float:
     return float(1 - np.sum((model.predict(X) - y) ** 2) / np.sum((y - y.mean()) ** 2))
 
@@ -95,6 +105,8 @@ SCORERS = {
     "accuracy": _accuracy,
     "neg_log_loss": _log_likelihood,
     "roc_auc": _area,
+    "balanced_accuracy": _recall_of_each,
+    "f1": _f1,
     "r2": _r2,
     "neg_root_mean_squared_error": _root,
 }

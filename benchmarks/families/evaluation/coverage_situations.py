@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 COLUMNS = 5
 METRICS = ("accuracy", "neg_log_loss", "roc_auc")
+RARE = (*METRICS, "balanced_accuracy", "f1")
+"""The metrics where one class is rarer than the other."""
 ERRORS = ("r2", "neg_root_mean_squared_error")
 
 
@@ -123,7 +125,9 @@ class Situation:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        return METRICS if self.task == "classification" else ERRORS
+        if self.task == "regression":
+            return ERRORS
+        return RARE if self.share < 0.5 else METRICS
 
     @property
     def models(self) -> tuple[Any, Any]:
@@ -149,6 +153,8 @@ SITUATIONS = (
         (300, 6.0, 0.25),
         (300, 1.5, 0.25, 0, False),
         (300, 3.0, 0.25, 0, False),
+        (100, 1.5, 0.1),
+        (400, 1.5, 0.05),
         (1000, 1.5, 0.02),
         (2000, 0.5, 0.02),
         (2000, 3.0, 0.02),
@@ -171,6 +177,8 @@ EQUAL = tuple(
         ("classification", 300, 0.5, 0.25, 0),
         ("classification", 300, 1.5, 0.25, 0),
         ("classification", 300, 3.0, 0.25, 0),
+        ("classification", 100, 1.5, 0.1, 0),
+        ("classification", 400, 1.5, 0.05, 0),
         ("classification", 1000, 1.5, 0.02, 0),
         ("classification", 800, 1.5, 0.5, 40),
         ("regression", 60, 0.5, 0.5, 0),
