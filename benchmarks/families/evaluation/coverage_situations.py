@@ -187,6 +187,9 @@ EQUAL = tuple(
     )
 )
 LIMITS = (
+    ("separation 0.5", "f1", "", (0.65, 1.0)),
+    ("positive", "f1", "", (0.9, 1.0)),
+    ("positive", "balanced_accuracy", "", (0.9, 1.0)),
     ("separation 6", "neg_log_loss", "score", (0.5, 0.97)),
     ("separation 0.5", "roc_auc", "", (0.9, 0.97)),
     ("60 rows", "neg_root_mean_squared_error", "score", (0.9, 0.97)),
@@ -195,10 +198,15 @@ LIMITS = (
     ("separation 4", "roc_auc", "", (0.93, 1.0)),
     ("separation 6", "roc_auc", "", (0.93, 1.0)),
     ("2% positive", "", "", (0.9, 1.0)),
+    ("100 rows", "", "difference", (0.86, 1.0)),
+    ("400 rows", "", "difference", (0.9, 1.0)),
     ("50% positive", "accuracy", "difference", (0.93, 1.0)),
 )
 """Tables, metric and quantity whose coverage the documentation states as another; first match."""
 SIZES = (
+    ("separation 0.5", "f1", (0.02, 0.26)),
+    ("positive", "f1", (0.02, 0.1)),
+    ("positive", "balanced_accuracy", (0.01, 0.1)),
     ("2% positive", "accuracy", (0.01, 0.07)),
     ("groups", "", (0.015, 0.07)),
 )

@@ -12,8 +12,9 @@ the shifts of whole folds against the other predictions of the same rows have a 
 training sets of n_train of n rows. New samples of n rows then vary by s²·n_train/(n − n_train), and
 the k training sets by s²/k, with k − 1 degrees of freedom.
 Where each row is held out once, this cannot be estimated. The variance is then multiplied by
-1 + c·n_test/n_train, with c = 1 for accuracy and the area under the ROC curve and ½ otherwise, the
-values that the coverage study needs. A single split has one model, and the interval is for it.
+1 + c·n_test/n_train, with c = 1 for accuracy, the area under the ROC curve and the shares of
+`sampling.shares`, and ½ otherwise, the values that the coverage study needs. A single split has one
+model, and the interval is for it.
 """
 
 from __future__ import annotations
@@ -143,19 +144,20 @@ class Design:
             return None
         sums = sums / size  # powers of large scores would overflow
         squares = float(sums @ sums)
-        stretch = self.stretch(1.0 if for_classes else FOR_TRAINING)
+        by_threshold = found.unseen > 0
+        stretch = self.stretch(1.0 if for_classes or by_threshold else FOR_TRAINING)
         variance = self.variance(sums) * stretch
         degrees = max(1.0, min(self.n_units, sums.size) - 1)
-        if for_classes or found.unseen > 0:
+        if for_classes or by_threshold:
             # A rare class gives a few large contributions, and their variance is known less well.
             fourth = float((sums**4).sum()) - squares**2 / sums.size
             degrees = max(1.0, min(degrees, 2 * squares**2 / fourth)) if fourth > 0 else degrees
         skewness = float((sums**3).sum() / squares**1.5)
-        if found.unseen > 0:
+        if by_threshold:
             whole = variance + stretch * found.unseen / size**2
             skewness *= float((variance / whole) ** 1.5)
             variance = whole
-        by_label = for_classes or known == "accuracy" or found.unseen > 0
+        by_label = for_classes or known == "accuracy" or by_threshold
         trained = self.between_training(found.values / size, by_loss=not by_label)
         if trained > 0:
             whole = variance + trained
