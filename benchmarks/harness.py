@@ -251,24 +251,28 @@ def _first(call: Call) -> tuple[Any, int]:
     start = time.perf_counter()
     result = call()
     repeats, taken = 1, time.perf_counter() - start
-    if SHORTEST_SAMPLE <= taken < LONGEST_IMPORT:
-        taken = _sample(call, repeats, settle=False)
+    if taken < LONGEST_IMPORT:
+        taken = _seconds(call, repeats)
     while taken < SHORTEST_SAMPLE and repeats < 1 << 20:
         repeats *= 2
-        taken = _sample(call, repeats, settle=False) * repeats
+        taken = _seconds(call, repeats)
     return result, repeats
 
 
-def _sample(call: Call, repeats: int, settle: bool = True) -> float:
-    """Mean seconds of one call over `repeats` calls in a row."""
+def _sample(call: Call, repeats: int) -> float:
+    """Mean seconds of one call over `repeats` calls in a row, after the last library has settled."""
     gc.collect()
     gc.disable()
     try:
-        if settle:
-            time.sleep(SETTLE_SECONDS)
-        start = time.perf_counter()
-        for _ in range(repeats):
-            call()
-        return (time.perf_counter() - start) / repeats
+        time.sleep(SETTLE_SECONDS)
+        return _seconds(call, repeats) / repeats
     finally:
         gc.enable()
+
+
+def _seconds(call: Call, repeats: int) -> float:
+    """Seconds of `repeats` calls in a row."""
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return time.perf_counter() - start
