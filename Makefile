@@ -8,6 +8,10 @@ NATIVE := CMakeLists.txt pyproject.toml $(SOURCES)
 # Python compiles what it imports once, and not in each of the processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Each worker starts with one half of the tests, so that tests of one file share what they have fitted,
+# and takes from the other's half when its own is done.
+WORKERS := -n 2 --dist worksteal
+
 .PHONY: demo test test-all test-devices lint types docs bench format clean
 
 demo: $(VENV)/installed
@@ -16,23 +20,16 @@ demo: $(VENV)/installed
 	    --report demo-output/report.html
 
 test: lint
-	$(call pytest_and_mypy,-m "not slow")
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow"
 
-test-all: lint
-	$(call pytest_and_mypy)
+test-all: lint types
+	$(BIN)/python -m pytest $(WORKERS)
 
 # The tests that skip without torch. It comes last, because torch is large and changes nothing else.
 test-devices: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --no-compile "torch==2.13.0"
 	$(BIN)/python -m pytest -n 2 tests/estimator/devices tests/mathematics/autodiff/test_namespaces.py \
 	    tests/models/neural/test_mlp_devices.py tests/models/neural/test_torch_exchange.py
-
-# Types are checked on one core, so the tests need not wait for them. Each worker starts with one half
-# of the tests, so that tests of one file share what they have fitted, and takes from the other's half
-# when its own is done.
-define pytest_and_mypy
-	$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest -n 2 --dist worksteal $(1); tests=$$?; wait $$types && exit $$tests
-endef
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -149,6 +149,7 @@ def test_machine_facts_name_nobody():
     assert "/" not in facts.replace("scikit-learn", "")
 
 
+@pytest.mark.slow
 def test_one_case_from_end_to_end(tmp_path, capsys):
     path = tmp_path / "kept" / "linear.json"
     code = main(["linear", "--quick", "--case", "one row", "--json", str(path)])

@@ -46,6 +46,7 @@ def test_their_tests_pass_unless_listed(module):
     assert not unexpected(run([module]), listed([module]), either=either)
 
 
+@pytest.mark.slow
 def test_a_sample_of_their_tests_passes_unless_listed():
     """About one test in 80 of every sixth module, the same ones at every run."""
     modules = list(EXPECTED)[::6]
