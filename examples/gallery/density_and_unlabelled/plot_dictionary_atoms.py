@@ -25,8 +25,8 @@ print(f"{model.n_iter_} rounds; a digit uses {np.count_nonzero(codes, axis=1).me
 # %%
 # Left: all atoms. Right: digits, their reconstructions, and the number of atoms used.
 
-figure = plt.figure(figsize=(10, 4.6), layout="constrained")
-left, right = figure.subfigures(1, 2)
+figure = plt.figure(figsize=(9, 4.6), layout="constrained")
+left, right = figure.subfigures(1, 2, width_ratios=(3, 1))
 used = np.argsort(-codes.sum(axis=0))
 for axis, atom in zip(left.subplots(6, 6).ravel(), model.components_[used], strict=True):
     axis.imshow(atom.reshape(8, 8), cmap="Greys")
@@ -36,7 +36,7 @@ drawn = model.inverse_transform(codes[rows])
 for axes, row, drawing in zip(right.subplots(5, 2), rows, drawn, strict=True):
     axes[0].imshow(X[row].reshape(8, 8), cmap="Greys")
     axes[1].imshow(drawing.reshape(8, 8), cmap="Greys")
-    axes[1].set_title(f"{np.count_nonzero(codes[row])} atoms", fontsize=8, loc="right")
+    axes[1].set_title(f"{np.count_nonzero(codes[row])} atoms", fontsize=8)
     for axis in axes:
         axis.axis("off")
 plt.show()

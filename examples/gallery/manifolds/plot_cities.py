@@ -46,4 +46,5 @@ for ax, (title, model) in zip(axes, maps.items(), strict=True):
     ax.set_title(title)
     ax.set_aspect("equal")
     ax.set(xticks=[], yticks=[])
+    ax.margins(0.15)
 plt.show()
