@@ -50,5 +50,5 @@ words = f"the best looks like {mid[best]:.0%}"
 axes.plot(uses[best], mid[best], "o", color="C3", ms=8, zorder=3, label=words)
 axes.axhline(0.5, color="black", lw=0.8, ls="--", label="the truth")
 axes.set(xlabel="use of the hold-out set", ylabel="error")
-axes.legend(frameon=False)
+axes.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 plt.show()
