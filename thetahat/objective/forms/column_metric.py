@@ -8,12 +8,13 @@ search over uⱼθⱼ and its gradient gⱼ/uⱼ do not depend on the units of c
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.objective.forms.output_metric import has_output_metric, output_metric
 from thetahat.objective.predictor import LinearPredictor
@@ -51,11 +52,26 @@ def column_units(risk: Any) -> Array | None:
     """uⱼ of every parameter, with 1 for intercepts; None where gradients are used as they are."""
     if has_metric(risk) is not None or has_output_metric(risk) is None:
         return None
-    unit = risk.source.column_sizes
     if isinstance(risk.penalty, L2):
-        unit = np.hypot(unit, np.sqrt(risk.penalty.alpha))
-        if max(unit.max(), 1.0) <= WIDE * min(unit.min(), 1.0):
+        own = math.sqrt(risk.penalty.alpha)
+        if _are_close(own, math.hypot(_largest_entry(risk.source.X), own)):
+            return None  # every unit lies between these two
+        unit = np.hypot(risk.source.column_sizes, own)
+        if _are_close(unit.min(), unit.max()):
             return None
+    else:
+        unit = risk.source.column_sizes
     coef, intercept = risk.predictor.split(risk.predictor.zeros())
     whole = np.ones_like(coef) * unit.reshape(-1, *[1] * (coef.ndim - 1))
     return np.asarray(risk.predictor.pack(whole, np.ones_like(intercept)))
+
+
+def _are_close(least: float, most: float) -> bool:
+    """Whether units from the least to the most, and 1 of the intercept, matter little."""
+    return max(most, 1.0) <= WIDE * min(least, 1.0)
+
+
+def _largest_entry(X: Matrix) -> float:
+    """The largest absolute value of the entries of X."""
+    entries = X if isinstance(X, np.ndarray) else X.data
+    return float(max(entries.max(initial=0), -entries.min(initial=0)))
