@@ -116,7 +116,7 @@ class TestCopies:
         again = pd.concat([X, X[:30]], ignore_index=True)
         other = np.where(y[:30] == "yes", "no", "yes")
         found = th.check(again, np.concatenate([y, other]))
-        assert any("another class" in each.what for each in found.of("copies"))
+        assert any("another value of" in each.what for each in found.of("copies"))
 
     def test_the_share_of_wrong_predictions_is_that_of_the_rows_concerned(self):
         X, _, y = rows(100)
