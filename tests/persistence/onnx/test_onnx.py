@@ -55,7 +55,9 @@ ANSWERS = {
 
 
 def is_clusterer(model):
-    return is_of_clusters(model) or isinstance(model, th.GaussianMixture)
+    return is_of_clusters(model) or isinstance(
+        model, th.GaussianMixture | th.BayesianGaussianMixture
+    )
 
 
 def require_equal(model, X, dtype=np.float64, tolerance=1e-11):
@@ -135,6 +137,10 @@ MODELS = [
     (th.KMeans(3, random_state=0), "numbers"),
     (th.MiniBatchKMeans(3, random_state=0), "numbers"),
     *((th.GaussianMixture(2, covariance_type=kind, random_state=0), "numbers") for kind in KINDS),
+    *(
+        (th.BayesianGaussianMixture(2, covariance_type=kind, random_state=0), "numbers")
+        for kind in KINDS
+    ),
 ]
 
 
@@ -152,6 +158,7 @@ def test_graphs_answer_as_their_models(model, kind):
         (StandardScaler(with_mean=False), th.PCA(3)),
         (MinMaxScaler(clip=True),),
         (th.TruncatedSVD(2), "passthrough"),
+        ("passthrough", StandardScaler()),
         (RobustScaler(), MaxAbsScaler(), th.FactorAnalysis(2)),
         (th.FastICA(3, tol=0.99, random_state=0), th.IncrementalPCA(2)),
         (th.LinearDiscriminantAnalysis(),),

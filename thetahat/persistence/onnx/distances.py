@@ -45,19 +45,12 @@ def centres(model: Any, graph: Graph) -> Outputs:
 
 
 def mixture(model: Any, graph: Graph) -> Outputs:
-    """`GaussianMixture`: the most probable component, and the probabilities of all components."""
-    k, d = model.means_.shape
-    roots = np.asarray(model.precisions_cholesky_, dtype=float)
-    kind = model.covariance_type
-    if kind == "tied":
-        roots = np.broadcast_to(roots, (k, d, d))
-    if kind in ("full", "tied"):
-        log_dets = np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
-    else:
-        log_dets = np.log(np.broadcast_to(roots.reshape(k, -1), (k, d))).sum(axis=1)
-    with np.errstate(divide="ignore"):
-        levels = np.log(np.asarray(model.weights_, dtype=float)) + log_dets
-    logs = gaussian_logs(graph, np.asarray(model.means_, dtype=float), roots, levels)
+    """Mixtures of Gaussians: the most probable component, and the probabilities of all of them."""
+    levels, means, factors = model._membership_terms()
+    k, d = means.shape
+    # A diagonal factor is one row of the matrix of all factors, others are d rows.
+    roots = [root[0] if len(root) == 1 else root for root in factors.reshape(k, -1, d)]
+    logs = gaussian_logs(graph, means, roots, levels)
     return {
         "labels": (largest(graph, logs), np.int64, None),
         "probabilities": (graph.add("Softmax", logs, axis=1), graph.dtype, k),

@@ -95,13 +95,14 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = np.float64) -> Any:
 
     Linear models, decision trees, forests, gradient boosting, kernel ridge regression, support
     vector machines, `KernelModel`, multilayer perceptrons, discriminant analysis, naive Bayes,
-    nearest neighbours, `KMeans` and `GaussianMixture` can be exported, and pipelines that end with
-    one of them or with a scaler or a projection such as `PCA`. The graph has one input ``X`` of
-    shape (rows, d). Its outputs are ``predictions`` for regression; ``labels`` and
-    ``probabilities`` for classification, or ``scores`` (the decision function) where the model has
-    no probabilities or they need cross-validated scores (`SVC`); ``labels`` with ``distances`` from
-    the centres or ``probabilities`` for clusters; and ``features`` for transformers. Trees,
-    boosting and `GaussianNB` take missing values (NaN). Columns of categories must hold numbers.
+    nearest neighbours, `KMeans`, `GaussianMixture` and `BayesianGaussianMixture` can be exported,
+    and pipelines that end with one of them or with a scaler or a projection such as `PCA`. The
+    graph has one input ``X`` of shape (rows, d). Its outputs are ``predictions`` for regression;
+    ``labels`` and ``probabilities`` for classification, or ``scores`` (the decision function) where
+    the model has no probabilities or they need cross-validated scores (`SVC`); ``labels`` with
+    ``distances`` from the centres or ``probabilities`` for clusters; and ``features`` for
+    transformers. Trees, boosting and `GaussianNB` take missing values (NaN). Columns of categories
+    must hold numbers.
 
     Formula: the graph computes what `predict` computes, in the precision `dtype`; in double
     precision the results differ by rounding errors only.
@@ -147,6 +148,12 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = np.float64) -> Any:
             "numbers in the graph."
         )
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    steps = [step for step in steps if step is not None and not _passes_through(step)]
+    if not steps:
+        raise CapabilityError(
+            "th.to_onnx: all steps of the Pipeline are 'passthrough', so that there is no graph to "
+            "make. Add a model or a scaler."
+        )
     last = steps[-1]
     predict = getattr(type(last), "predict", None)
     road = ROADS.get(unwrap(predict)) if predict else None
@@ -157,16 +164,16 @@ def to_onnx(model: Any, path: Any = None, *, dtype: Any = np.float64) -> Any:
             f"th.to_onnx: {_name(last)} is not available as an ONNX graph. Linear models, trees, "
             "forests, gradient boosting, KernelRidge, KernelModel, support vector machines, "
             "multilayer perceptrons, discriminant analysis, naive Bayes, KNeighborsClassifier, "
-            "KNeighborsRegressor, KMeans and GaussianMixture are, and pipelines that end with one "
-            f"of them. Transformers are: {STEPS}."
+            "KNeighborsRegressor, KMeans, GaussianMixture and BayesianGaussianMixture are, and "
+            f"pipelines that end with one of them. Transformers are: {STEPS}."
         )
     if path is not None:
         require_place(path)
     check_is_fitted(model)
-    graph = Graph(int(model.n_features_in_), kind)
+    # The first step may be "passthrough", so the columns are those of the first one at work.
+    graph = Graph(int(steps[0].n_features_in_), kind)
     for step in steps[:-1]:
-        if step is not None and not (isinstance(step, str) and step == "passthrough"):
-            transformed(step, graph)
+        transformed(step, graph)
     built = graph.finished(road(last, graph))
     if path is not None:
         with atomic_file(path) as file:
@@ -178,6 +185,10 @@ def _features(model: Any, graph: Graph) -> Outputs:
     """The rows that a transformer returns."""
     transformed(model, graph)
     return {"features": (graph.rows, graph.dtype, len(model.get_feature_names_out()))}
+
+
+def _passes_through(step: Any) -> bool:
+    return isinstance(step, str) and step == "passthrough"
 
 
 def _name(model: Any) -> str:
