@@ -86,11 +86,37 @@ def test_the_same_hierarchy_gives_the_clusters_of_scikit_learn(method):
         expected = oracle(**options).fit(X)
         given = expected._single_linkage_tree_
         children = np.column_stack([given["left_node"], given["right_node"]]).astype(np.int64)
-        tree = CondensedTree.of(children, given["value"], size)
+        # scikit-learn splits edges of one length one after the other.
+        heights = given["value"] * (1 + 1e-12 * np.arange(len(children)))
+        tree = CondensedTree.of(children, heights, size)
         chosen = tree.most_stable(False, np.inf) if method == "eom" else tree.leaves()
         labels, strength = tree.labels(chosen, 0.0)
         assert same_partition(labels, expected.labels_)
-        np.testing.assert_allclose(strength, expected.probabilities_, atol=1e-12)
+        np.testing.assert_allclose(strength, expected.probabilities_, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["eom", "leaf"])
+@pytest.mark.parametrize("step", [0.0, 0.25], ids=["core distances", "equal distances"])
+def test_clusters_do_not_depend_on_the_order_of_the_rows(method, step):
+    # Core distances are the lengths of several edges, which are removed together.
+    for seed in range(4):
+        X = make_blobs(200, centers=4, cluster_std=2, random_state=seed)[0]
+        X = np.round(X / step) * step if step else X
+        order = np.random.default_rng(seed).permutation(len(X))
+        model = th.HDBSCAN(cluster_selection_method=method)
+        labels, strength = model.fit_predict(X), model.probabilities_
+        assert same_partition(model.fit_predict(X[order]), labels[order])
+        np.testing.assert_allclose(model.probabilities_, strength[order], atol=1e-12)
+
+
+def test_three_branches_that_meet_at_one_height_are_three_clusters():
+    # Rows 0–1, 2–3 and 4–5 join at 1, all three pairs at 2, and row 6 last.
+    children = np.array([[0, 1], [2, 3], [4, 5], [7, 8], [9, 10], [6, 11]])
+    tree = CondensedTree.of(children, np.array([1.0, 1.0, 1.0, 2.0, 2.0, 4.0]), 2)
+    assert tree.parent.tolist() == [-1, 0, 0, 0]
+    assert tree.birth.tolist() == [0.0, 0.5, 0.5, 0.5]
+    assert tree.size.tolist() == [7, 2, 2, 2]
+    assert tree.leaving.tolist() == [1.0] * 6 + [0.25]
 
 
 def test_the_cut_is_dbscan_without_border_rows():

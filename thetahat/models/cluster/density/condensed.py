@@ -1,8 +1,11 @@
 """Clusters of a hierarchy: branches with enough rows, and those of them that last longest.
 
-A merge of two branches with enough rows is where two clusters are born, at λ = 1/height. Rows of
-smaller branches leave their cluster at the λ of the merge. The stability of a cluster is
+A merge of two or more branches with enough rows is where clusters are born, at λ = 1/height. Rows
+of smaller branches leave their cluster at the λ of the merge. The stability of a cluster is
 Σ_i (λ_i − λ_birth) over its rows, where λ_i is the λ at which row i leaves it.
+
+Merges at one height are one merge of all their branches: the core distance of a row is the length
+of several edges, and their order, which depends on the order of the rows, must not matter.
 """
 
 from __future__ import annotations
@@ -37,13 +40,16 @@ class CondensedTree:
         n = m + 1
         up = np.full(n + m, n + m - 1)
         up[children.ravel()] = np.repeat(np.arange(n, n + m), 2)
+        last = np.ones(n + m, dtype=bool)  # rows, and the last merge at every height of a branch
+        last[n:] = heights < heights[up[n:] - n]
+        last[-1] = True
+        up = _first_above(last, up)[up]
         size = _sizes(children)
         with np.errstate(divide="ignore"):
             at = np.where(heights > 0, 1.0 / heights, np.inf)
-        large = size >= least
+        large = last & (size >= least)
         large[-1] = True
-        splits = np.zeros(n + m, dtype=bool)
-        splits[n:] = large[children].all(axis=1)
+        splits = np.bincount(up[:-1][large[:-1]], minlength=n + m) > 1
         # A cluster begins at the root and below every split.
         begins = large & splits[up]
         begins[-1] = True

@@ -42,7 +42,8 @@ class HDBSCAN(DensityModel):
     rows are joined by single linkage of max(c_i, c_j, d(x_i, x_j)/α). A branch with at least
     min_cluster_size rows is a cluster, born at λ = 1/height. With the λ_i at which row i leaves it,
     its stability is Σ_i (λ_i − λ_birth), and the clusters with the largest total stability of which
-    none lies in another are kept.
+    none lies in another are kept. All merges at one height are one merge, so that the clusters do
+    not depend on the order of the rows.
 
     Cost: O(n log n) time for few columns and O(n (d + min_samples)) memory; at most O(n² d) time.
     Functions of two rows and given distances take O(n²) memory, which is checked first.
