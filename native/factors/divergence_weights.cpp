@@ -32,7 +32,8 @@ constexpr double SHORTER = 0.1; // a step past 0 that the derivative at 0 forbid
 constexpr double TINY = 1e10 * std::numeric_limits<double>::min(); // smaller weights become 0
 
 struct Objective {
-    double beta, power, l1, l2, floor;
+    double beta, power, l1, l2;
+    double floor; // of p, as a share of the mean of the row if that is below 1
 };
 
 struct Slope {
@@ -46,10 +47,11 @@ struct RowWeights {
     std::vector<double> h, x, p;        // the components at the columns that are visited, x and wH
     std::vector<double> up, down;       // x p^(β − 2) and p^(β − 1)
     std::vector<double> sums;           // Σ_j h_j over all columns
+    double least_product;               // in the units of the row
 
     RowWeights(const Objective &goal, std::size_t k, std::size_t d)
         : goal(goal), k(k), h(k * rounded(d)), x(rounded(d)), p(rounded(d)), up(rounded(d)),
-          down(rounded(d)), sums(k) {}
+          down(rounded(d)), sums(k), least_product(goal.floor) {}
 
     static std::size_t rounded(std::size_t count) { return (count + LANES - 1) / LANES * LANES; }
 
@@ -109,7 +111,7 @@ struct RowWeights {
     // `up` and `down` at p.
     void powers() {
         for (std::size_t j = 0; j < width; ++j)
-            down[j] = p[j] > goal.floor ? p[j] : goal.floor;
+            down[j] = p[j] > least_product ? p[j] : least_product;
         divergence_powers(down.data(), width, goal.beta, up.data());
         for (std::size_t j = 0; j < width; ++j) {
             down[j] *= up[j];
@@ -121,7 +123,7 @@ struct RowWeights {
     Slope slope(std::size_t s, double weight) {
         const double *part = h.data() + s * width;
         Double4 first = {}, second = {};
-        const Double4 least = goal.floor + Double4{};
+        const Double4 least = least_product + Double4{};
         const double beta = goal.beta;
         if (beta != 1.0)
             powers();
@@ -219,6 +221,7 @@ void find_weights(const Rows &rows, Matrix<const T> right, const Objective &goal
     std::vector<double> w(k);
     for (std::size_t i = 0; i < n; ++i) {
         const double total = row.take(rows, i, right);
+        row.least_product = goal.floor * std::min(1.0, total / static_cast<double>(d));
         // Equal weights for which the sums of x and of wH agree.
         std::fill(w.begin(), w.end(), all > 0.0 ? total / all : 0.0);
         for (std::int64_t number = 0; number < most && total > 0.0 && all > 0.0; ++number)

@@ -25,7 +25,7 @@ def start(X, k=3):
 @pytest.mark.parametrize("beta_loss", DIVERGENCES)
 @pytest.mark.parametrize("penalty", [{}, {"alpha_W": 0.01, "l1_ratio": 0.5}], ids=["", "penalised"])
 def test_the_updates_are_those_of_scikit_learn(beta_loss, penalty):
-    X = drawn()
+    X = 4 * drawn()  # with a mean above 1, so that the sums start at 1
     options = {
         "n_components": 3, "init": "custom", "beta_loss": beta_loss, "batch_size": 50,
         "max_iter": 8, **penalty,
@@ -77,6 +77,23 @@ def test_batches_that_arrive_one_by_one():
     assert error < 0.2
     with pytest.raises(ValueError, match="9 features"):
         model.partial_fit(drawn(d=9))
+
+
+@pytest.mark.parametrize("beta_loss", DIVERGENCES)
+@pytest.mark.parametrize("init", ["random", None])
+def test_small_units_lead_to_the_same_components(beta_loss, init):
+    X, found = drawn() / 4, []
+    for unit in (1.0, 2.0**-20, 2.0**-200):
+        model = th.MiniBatchNMF(
+            3, init=init, beta_loss=beta_loss, batch_size=50, max_iter=8, random_state=0
+        ).fit(unit * X)
+        found.append(model.inverse_transform(model.transform(unit * X)) / unit)
+        model = th.MiniBatchNMF(3, init=init, beta_loss=beta_loss, random_state=0)
+        for _ in range(3):
+            model.partial_fit(unit * X)
+        found[-1] = found[-1], model.inverse_transform(model.transform(unit * X)) / unit
+    for each in found[1:]:
+        np.testing.assert_allclose(each, found[0], rtol=1e-6)
 
 
 def test_the_fit_ends_by_its_rules():

@@ -198,6 +198,19 @@ def test_other_units_lead_to_the_same_fit(init, solver):
     assert errors[1:] == pytest.approx(errors[:1] * 2, rel=1e-3)
 
 
+@pytest.mark.parametrize("beta_loss", [0.0, 0.5, 1.0, 1.5, 3.0])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("unit", [2.0**-70, 2.0**-300, 2.0**200])
+def test_divergences_of_entries_of_any_size(beta_loss, form, unit):
+    X = rows() + 0.1
+    model = th.NMF(3, solver="mu", beta_loss=beta_loss, random_state=0, tol=0, max_iter=20)
+    weights = model.fit_transform(form(X))
+    both = model.inverse_transform(weights), model.inverse_transform(model.transform(form(X)))
+    weights = model.fit_transform(form(unit * X))
+    again = model.inverse_transform(weights), model.inverse_transform(model.transform(unit * X))
+    np.testing.assert_allclose(np.array(again) / unit, both, rtol=1e-6)
+
+
 def test_number_of_components():
     X = rows(d=5)
     assert th.NMF(tol=0.01).fit(X).n_components_ == 5

@@ -255,7 +255,7 @@ class MiniBatchNMF(Watched, NonnegativeModel):
     def _begun(self, problem: NonnegativeFactors, Ht: Array) -> Batches:
         """The run before its first batch."""
         keeps = self._keeps(problem.X.shape[0])
-        return Batches(self._order, keeps, Ht, Ht.copy(), np.ones_like(Ht))
+        return Batches.begun(problem, keeps, Ht)
 
     def _keeps(self, n_rows: int) -> float:
         return float(self.forget_factor) ** (min(self.batch_size, n_rows) / n_rows)

@@ -15,7 +15,8 @@ from thetahat.models.decomposition.factors.nonnegative_problem import (
 from thetahat.models.decomposition.factors.nonnegative_steps import exponent, multiplied
 
 TINY = EPSILON
-"""Smaller entries are set to 0 for β ≤ 1, whose updates divide by products of both factors."""
+"""Entries below this times √level are set to 0 for β ≤ 1, whose updates divide by products of both
+factors."""
 
 
 @dataclass
@@ -30,6 +31,19 @@ class Batches:
     Ht: Array
     numerator: Array
     denominator: Array
+
+    @classmethod
+    def begun(cls, problem: NonnegativeFactors, keeps: float, Ht: Array) -> Batches:
+        """Before the first batch: the sums hold Hᵀ, with the weight of about one row.
+
+        Sums of 1 would hold the components where they are if X is small. A row of X of the level m
+        and factors of √m adds to the denominator what has the units m^(β − ½).
+        """
+        level, power = problem.rows.level, exponent(problem.beta)
+        weight = level ** (problem.beta - 0.5)
+        held = weight * level ** (0.5 / power - 0.5)
+        dtype = Ht.dtype.type
+        return cls(problem.beta, keeps, Ht, Ht * dtype(held), np.full_like(Ht, weight))
 
     def advance(self, X: Matrix, W: Array, left: Penalty, right: Penalty) -> float:
         """Update the weights W of a batch, in place, and the components; the objective before."""
@@ -56,7 +70,7 @@ class Batches:
         )
         self.Ht = found if power == 1 else found**power
         if self.beta <= 1:
-            self.Ht[self.Ht < TINY] = 0.0
+            self.Ht[self.Ht < TINY * problem.rows.level**0.5] = 0.0
         return value
 
     def _squares(self, problem: NonnegativeFactors, W: Array) -> tuple[Array, Array, float]:
@@ -70,6 +84,6 @@ class Batches:
         parts = problem.rows.parts(W, self.Ht, self.beta, valued=False)
         multiplied(W, parts.numerator, parts.denominator, problem.left, self.beta)
         if self.beta < 1:
-            W[W < TINY] = 0.0
+            W[W < TINY * problem.rows.level**0.5] = 0.0
         found = problem.right_parts(W, self.Ht)
         return found.numerator, found.denominator, found.value

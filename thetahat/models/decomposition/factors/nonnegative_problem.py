@@ -25,10 +25,18 @@ from thetahat import _native
 from thetahat.data.source import Block
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.threads import one_blas_thread, parallel_for
-from thetahat.foundation.types import Array, Matrix, SparseMatrix
+from thetahat.foundation.types import Array, Matrix
+from thetahat.models.decomposition.factors.nonnegative_pieces import (
+    dense_piece,
+    inner,
+    row_products,
+    shaped,
+    sparse_piece,
+    summed,
+)
 
 FLOOR = 1e-12
-"""Lower bound of the entries of WH that are divided by."""
+"""Lower bound of the entries of WH that are divided by, times the level of X."""
 PIECE = 1e6
 """Multiplications per piece; at most MOST_PIECES pieces."""
 MOST_PIECES = 16
@@ -36,8 +44,6 @@ FEWEST_ROWS = 64
 """Rows of a piece whose sums over rows are added to those of other pieces."""
 USUAL_PASSES = 10
 """Over the weights of a row, which decide the number of pieces."""
-DENSE_ENTRIES = 1 << 20
-"""Entries of WH that are held at once for sparse rows."""
 
 
 class Penalty(NamedTuple):
@@ -51,7 +57,7 @@ class Penalty(NamedTuple):
         if self.l1:
             found += self.l1 * float(factor.sum(dtype=np.float64))
         if self.l2:
-            found += 0.5 * self.l2 * _inner(factor, factor)
+            found += 0.5 * self.l2 * inner(factor, factor)
         return found
 
 
@@ -78,6 +84,16 @@ class Side:
     def entries(self) -> int:
         """Number of entries that are stored."""
         return int(self.X.size) if isinstance(self.X, np.ndarray) else int(self.X.nnz)
+
+    @cached_property
+    def level(self) -> float:
+        """The mean of X, at most 1; 1 if X is 0. Bounds in its units suit entries of any size."""
+        mean = float(self.X.sum(dtype=np.float64)) / max(self.X.shape[0] * self.X.shape[1], 1)
+        return min(mean, 1.0) if mean > 0 else 1.0
+
+    @cached_property
+    def floor(self) -> float:
+        return FLOOR * self.level
 
     @cached_property
     def power_totals(self) -> dict[float, float]:
@@ -121,7 +137,7 @@ class Side:
         found = np.empty((self.X.shape[0], other.shape[1]), dtype=other.dtype)
 
         def work(number: int, rows: slice, X: Matrix) -> None:
-            _row_products(X, other, found[rows])
+            row_products(X, other, found[rows])
 
         self.each(work, other.shape[1])
         return found
@@ -149,7 +165,7 @@ class Side:
             )
 
         count = self.each(work, other.shape[1], FEWEST_ROWS)
-        return float(violations.sum()), _total(sums[:count])
+        return float(violations.sum()), summed(sums[:count])
 
     def back(self, factor: Array) -> Array:
         """Xᵀ·factor for dense rows. Cost: O(n d k)."""
@@ -159,17 +175,17 @@ class Side:
             sums[number] = np.empty((X.shape[1], factor.shape[1]), dtype=factor.dtype)
             _native.column_products(X, factor[rows], sums[number])
 
-        return _total(sums[: self.each(work, factor.shape[1], FEWEST_ROWS)])
+        return summed(sums[: self.each(work, factor.shape[1], FEWEST_ROWS)])
 
     def column_parts(self, factor: Array, other: Array, beta: float, valued: bool = True) -> Parts:
         """The multiplicative update of `other`, while `factor` is fixed, from dense rows."""
         numerators, denominators = ([np.empty((0, 0))] * MOST_PIECES for _ in range(2))
-        right, values = np.ascontiguousarray(other.T), np.zeros(MOST_PIECES)
+        right, values, floor = np.ascontiguousarray(other.T), np.zeros(MOST_PIECES), self.floor
 
         def work(number: int, rows: slice, X: Array) -> None:
-            ratios, powers = _shaped(X, beta)
+            ratios, powers = shaped(X, beta)
             values[number] = _native.divergence_ratios(
-                X, factor[rows], right, beta, FLOOR, valued, ratios, powers
+                X, factor[rows], right, beta, floor, valued, ratios, powers
             )
             for sums, each in ((numerators, ratios), (denominators, powers)):
                 if each.size:
@@ -178,9 +194,9 @@ class Side:
 
         count = self.each(work, other.shape[1], FEWEST_ROWS)
         sums = factor.sum(axis=0, dtype=np.float64)
-        below = sums.astype(factor.dtype)[None] if beta == 1 else _total(denominators[:count])
+        below = sums.astype(factor.dtype)[None] if beta == 1 else summed(denominators[:count])
         value = self._divergence(float(values.sum()), other, sums, beta) if valued else 0.0
-        return Parts(_total(numerators[:count]), below, value)
+        return Parts(summed(numerators[:count]), below, value)
 
     def sweep(
         self, gram: Array, cross: Array, order: Array, sweeps: int, tolerance: float, factor: Array
@@ -221,11 +237,13 @@ class Side:
         else:
             denominator = np.empty_like(factor)
         values = np.zeros(MOST_PIECES)
-        piece = _sparse_piece if self.is_sparse else _dense_piece
+        piece, floor = sparse_piece if self.is_sparse else dense_piece, self.floor
 
         def work(number: int, rows: slice, X: Matrix) -> None:
             into = None if beta == 1 else denominator[rows]
-            values[number] = piece(X, factor[rows], other, beta, valued, numerator[rows], into)
+            values[number] = piece(
+                X, factor[rows], other, beta, floor, valued, numerator[rows], into
+            )
 
         self.each(work, factor.shape[1])
         value = float(values.sum())
@@ -240,79 +258,6 @@ class Side:
                 value + float(factor.sum(axis=0, dtype=np.float64) @ sums) - self.power_total(1.0)
             )
         return value if beta == 0 else (value + self.power_total(beta)) / (beta * (beta - 1.0))
-
-
-def _row_products(X: Matrix, other: Array, found: Array) -> None:
-    if isinstance(X, np.ndarray) and X.flags.c_contiguous:
-        _native.row_products(X, other, found)
-    elif not isinstance(X, np.ndarray) and other.dtype == np.float64:
-        _native.sparse_products(X.data, X.indices, X.indptr, other, found)
-    else:
-        found[...] = X @ other
-
-
-def _total(sums: list[Array]) -> Array:
-    """The sum of the arrays, in their order."""
-    for each in sums[1:]:
-        sums[0] += each
-    return sums[0]
-
-
-def _dense_piece(
-    X: Array, W: Array, Ht: Array, beta: float, valued: bool, numerator: Array, into: Array | None
-) -> float:
-    X, right = np.ascontiguousarray(X), np.ascontiguousarray(Ht.T)
-    ratios, powers = _shaped(X, beta)
-    value = _native.divergence_ratios(X, W, right, beta, FLOOR, valued, ratios, powers)
-    _native.row_products(ratios, Ht, numerator)
-    if into is not None:
-        _native.row_products(powers, Ht, into)
-    return value
-
-
-def _shaped(X: Array, beta: float) -> tuple[Array, Array]:
-    """Room for x·p^(β − 2) and p^(β − 1), of which β = 1 needs the first only."""
-    return np.empty_like(X), np.empty_like(X) if beta != 1 else np.empty((0, 0), X.dtype)
-
-
-def _sparse_piece(
-    X: SparseMatrix,
-    W: Array,
-    Ht: Array,
-    beta: float,
-    valued: bool,
-    numerator: Array,
-    into: Array | None,
-) -> float:
-    value = _native.sparse_divergence(
-        X.data, X.indices, X.indptr, W, Ht, beta, FLOOR, valued, numerator
-    )
-    if into is None:
-        return value
-    step, total = max(1, DENSE_ENTRIES // max(len(Ht), 1)), 0.0
-    for start in range(0, len(W), step):
-        rows = slice(start, start + step)
-        product = W[rows] @ Ht.T
-        np.maximum(product, FLOOR, out=product)
-        power = product ** (beta - 1.0)
-        np.matmul(power, Ht, out=into[rows])
-        total += _inner(power, product) if valued else 0.0
-    if not valued:
-        return 0.0
-    if beta == 0:  # no entry is 0
-        return value - float(X.nnz)
-    return _general_value(float((X.data**beta).sum(dtype=np.float64)), value, total, beta)
-
-
-def _general_value(x: float, both: float, product: float, beta: float) -> float:
-    return (x + (beta - 1.0) * product - beta * both) / (beta * (beta - 1.0))
-
-
-def _inner(A: Array, B: Array) -> float:
-    """Σ AB in double precision."""
-    if A.dtype == np.float64:
-        return float(np.vdot(A, B))
-    return float(np.einsum("ij,ij->", A, B, dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -378,7 +323,7 @@ class NonnegativeFactors:
 
     def square_value(self, factor: Array, cross: Array, gram: Array, left_gram: Array) -> float:
         """½‖X − WH‖² from W and X·Hᵀ, or Hᵀ and XᵀW, and HHᵀ, WᵀW. Cost: O(nk + k²)."""
-        found = 0.5 * self.square - _inner(factor, cross) + 0.5 * _inner(gram, left_gram)
+        found = 0.5 * self.square - inner(factor, cross) + 0.5 * inner(gram, left_gram)
         return max(found, 0.0)
 
     def error(self, W: Array, Ht: Array) -> float:
@@ -394,7 +339,7 @@ class NonnegativeFactors:
         def work(number: int, rows: slice, X: Array) -> None:
             apart = W[rows] @ Ht.T
             np.subtract(X, apart, out=apart)
-            squares[number] = _inner(apart, apart)
+            squares[number] = inner(apart, apart)
 
         self.rows.each(work, self.k)
         return math.sqrt(float(squares.sum()))
