@@ -318,3 +318,17 @@ def test_new_rows_without_entries():
     model = th.MatrixCompletion(2).fit(X)
     expected = np.broadcast_to(model.mean_ + model.column_offsets_, (2, 20))
     np.testing.assert_allclose(model.transform(empty), expected)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-300, 1e-20])
+@pytest.mark.parametrize("unit", [1.0, 1e20, 1e130])
+def test_a_penalty_that_rounding_swallows_is_none(alpha, unit):
+    # Most rows have fewer known entries than factors, so that their equations are singular.
+    X, _ = low_rank(12, 8, share=0.4)
+    expected = th.MatrixCompletion(alpha=0.0, biases=False).fit(X).complete(X)
+    found = th.MatrixCompletion(alpha=alpha, biases=False).fit(X * unit).complete(X * unit)
+    np.testing.assert_allclose(found / unit, expected, rtol=1e-6, atol=1e-9)
+    known = ~np.isnan(X)
+    model = th.MatrixCompletion(alpha=alpha).fit(X * unit)
+    i, j = known.nonzero()
+    np.testing.assert_allclose(model.predict_entries(i, j) / unit, X[known], atol=0.1)

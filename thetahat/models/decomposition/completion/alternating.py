@@ -23,6 +23,8 @@ from thetahat.models.decomposition.completion.entries import Entries
 
 PRODUCTS_AT_ONCE = 1 << 22
 """Numbers in the products of factors that are formed at once."""
+ROUNDING = 1e-15
+"""Relative errors of sums of squares, for each of their terms."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +90,22 @@ def ridge_by_row(entries: Entries, targets: Array, design: Array, alpha: float) 
             factors[:, left] * factors[:, right]
         )
         along = (known @ factors)[:, :, None]
-        with one_blas_thread():
-            if alpha > 0:
-                square[:, np.arange(width), np.arange(width)] += alpha
-                found[low:high] = np.linalg.solve(square, along)[:, :, 0]
-            else:
-                found[low:high] = (np.linalg.pinv(square, hermitian=True) @ along)[:, :, 0]
+        found[low:high] = _shortest(square, along, alpha)[:, :, 0]
+    return found
+
+
+def _shortest(square: Array, along: Array, alpha: float) -> Array:
+    """(S + αI)⁻¹b of each row; by pseudo-inverses where α is lost in the rounding errors of S."""
+    each = np.arange(square.shape[1])
+    lost = ROUNDING * len(each)
+    clear = alpha > lost * square[:, each, each].max(axis=1)
+    square[:, each, each] += alpha
+    found = np.empty_like(along)
+    with one_blas_thread():
+        if clear.any():
+            found[clear] = np.linalg.solve(square[clear], along[clear])
+        if not clear.all():
+            found[~clear] = np.linalg.pinv(square[~clear], lost, hermitian=True) @ along[~clear]
     return found
 
 
