@@ -101,3 +101,23 @@ def test_later_batches_keep_the_number_of_clusters():
 def test_one_row_is_singular_in_the_message():
     with pytest.raises(th.errors.DataError, match=r"there is 1 row\. Use"):
         th.KMeans(3).fit(rows(1))
+
+
+FAMILY = [th.KMeans, th.MiniBatchKMeans, th.BisectingKMeans, th.SoftKMeans]
+
+
+@pytest.mark.filterwarnings("ignore:.*distinct clusters")
+@pytest.mark.parametrize("family", FAMILY)
+def test_sparse_rows_without_an_entry_are_rows_of_zeros(family):
+    model = family(3, random_state=0).fit(sp.csr_array((30, 4)))
+    assert (model.cluster_centers_ == 0).all()
+    assert (model.labels_ == 0).all()
+
+
+@pytest.mark.parametrize("family", [th.KMeans, th.MiniBatchKMeans, th.SoftKMeans])
+def test_centres_beyond_all_rows_are_refused(family):
+    X = rows(30)
+    with pytest.raises(th.errors.DataError, match=r"centre 1, with entries up to 1e\+200"):
+        family(2, init=[[0.0, 0, 0], [0.0, 1e200, 0]], n_init=1).fit(X)
+    model = family(2, init=X[:2] * 1e149, n_init=1, random_state=0).fit(X * 1e149)
+    assert np.isfinite(model.cluster_centers_).all()

@@ -21,6 +21,8 @@ from thetahat.models.cluster.sums import ClusterSums, cluster_sums
 STARTS = ("k-means++", "random", "random_centroids", "random_assignment")
 SURE = 1.0 - 1e-9
 """Makes squared distances lower bounds, in spite of rounding."""
+TWICE_SQUARED = 4.0
+"""A row is at most as far from the middle as a centre may be."""
 
 
 def starting_centres(rows: Rows, k: int, init: Any, random: np.random.Generator) -> Array:
@@ -57,6 +59,15 @@ def given_centres(init: Any, k: int, rows: Rows) -> Array:
         )
     if not np.isfinite(centres).all():
         raise DataError(f"{rows.who}: init holds NaN or infinity. Give finite centres.")
+    with np.errstate(over="ignore"):
+        square = np.square(centres - rows.middle).sum(axis=1)
+        far = ~np.isfinite(TWICE_SQUARED * square)
+    if far.any():
+        raise DataError(
+            f"{rows.who}: init holds centres whose squared distances from the rows overflow (the "
+            f"first: centre {int(far.argmax())}, with entries up to "
+            f"{np.abs(centres[far.argmax()]).max():.2g}). Give centres near the rows."
+        )
     return centres
 
 

@@ -76,6 +76,6 @@ def cluster_sums(
         total = np.bincount(label, weight, minlength=k)
         count = np.bincount(label[weight > 0], minlength=k)
         sums = np.bincount(cell, weight[of_entry] * block.X.data, minlength=k * d).reshape(k, d)
-        sums -= total[:, None] * centres
+        sums = sums - total[:, None] * centres  # counts of no entries are whole numbers
         loss = float(weight @ square)
     return ClusterSums(sums, total, count, loss, changed)
