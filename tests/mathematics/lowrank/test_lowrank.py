@@ -122,6 +122,35 @@ def test_cross_validated_rank_finds_the_factors():
     assert (found.reference > 0).all()
 
 
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-550, 2.0**550, 2.0**1000])
+@pytest.mark.filterwarnings("error")
+def test_ranks_do_not_depend_on_units(unit):
+    A = factors(1, 0.3, n=30)
+    found, other = th.lowrank.best_rank(A, 2), th.lowrank.best_rank(unit * A, 2)
+    assert (other.share, other.error / unit) == pytest.approx((found.share, found.error))
+    for rule in ({}, {"tolerance": 0.2}):
+        assert th.lowrank.choose_rank(unit * A, **rule) == th.lowrank.choose_rank(A, **rule) < 9
+    mixed = np.hstack([unit * A[:, :4], A[:, 4:]])
+    found, other = (
+        th.lowrank.parallel_analysis(each, n_draws=20, random_state=0) for each in (A, mixed)
+    )
+    assert other.rank == found.rank > 0
+    np.testing.assert_allclose(other.values, found.values)
+    found, other = (
+        th.lowrank.cross_validated_rank(each, largest=4, n_iter=5, random_state=0).rank
+        for each in (A, unit * A)
+    )
+    assert other == found > 0
+
+
+def test_constant_columns_have_no_components():
+    for n in range(5, 60):
+        X = np.random.default_rng(n).normal(size=(n, 3))
+        constant = np.hstack([X, np.full((n, 3), [0.1, 0.7, 1e6 / 3])])
+        found = th.lowrank.parallel_analysis(constant, n_draws=5, random_state=0)
+        assert found.values.sum() == pytest.approx(3 * n / (n - 1))
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
@@ -133,6 +162,13 @@ def test_cross_validated_rank_finds_the_factors():
         (lambda: th.lowrank.choose_rank(np.eye(2), -1.0), ParameterError, "≥ 0"),
         (lambda: th.lowrank.choose_rank(np.eye(2), tolerance=2.0), ParameterError, "0 to 1"),
         (lambda: th.lowrank.pseudo_inverse(np.eye(2), 1.0), ParameterError, "tolerance"),
+        (lambda: th.lowrank.choose_rank(np.eye(2), "a"), ParameterError, "share='a'"),
+        (lambda: th.lowrank.choose_rank(np.eye(2), tolerance="a"), ParameterError, "0 to 1"),
+        (lambda: th.lowrank.pseudo_inverse(np.eye(2), "a"), ParameterError, "tolerance='a'"),
+        (lambda: th.lowrank.parallel_analysis(np.eye(3), level="a"), ParameterError, "level='a'"),
+        (lambda: th.lowrank.cross_validated_rank(np.eye(3), n_folds=2.5), ParameterError, "2.5"),
+        (lambda: th.lowrank.cross_validated_rank(np.eye(3), n_folds=10), ParameterError, "most"),
+        (lambda: th.lowrank.cross_validated_rank(np.eye(3), n_iter="a"), ParameterError, "n_iter"),
         (lambda: th.lowrank.parallel_analysis([[1.0, 2.0]]), DataError, "one row"),
         (lambda: th.lowrank.parallel_analysis(np.eye(3), n_draws=0), ParameterError, "n_draws"),
         (lambda: th.lowrank.parallel_analysis(np.eye(3), level=1), ParameterError, "level"),

@@ -10,7 +10,7 @@ import numpy as np
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.lowrank.decompositions import as_matrix, svd
+from thetahat.mathematics.lowrank.decompositions import as_matrix, svd, unit_of
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,9 @@ def best_rank(A: Any, k: int) -> LowRank:
             f"best_rank: k={k!r} must be a whole number from 0 to min(m, n) = {most}."
         )
     U, s, V = svd(matrix)
-    squares = s**2
+    unit = unit_of(s)
+    squares = (s / unit) ** 2
     total = float(squares.sum())
     share = float(squares[:k].sum()) / total if total > 0 else 1.0
-    error = float(np.sqrt(squares[k:].sum()))
+    error = unit * float(np.sqrt(squares[k:].sum()))
     return LowRank(U[:, :k] * s[:k], V[:k].copy(), error, share)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.arguments import as_float
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
-from thetahat.mathematics.lowrank.decompositions import as_matrix, svd
+from thetahat.mathematics.lowrank.decompositions import as_matrix, svd, unit_of
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,13 @@ def choose_rank(A: Any, share: float = 0.1, *, tolerance: float | None = None) -
     2
     """
     s = svd(as_matrix(A, "choose_rank")).s
+    s = s / unit_of(s)
     if tolerance is not None:
-        if not 0 <= tolerance <= 1:
+        if not 0 <= as_float(tolerance) <= 1:
             raise ParameterError(f"choose_rank: tolerance={tolerance!r} must be from 0 to 1.")
         left = np.concatenate([np.cumsum((s**2)[::-1])[::-1], [0.0]])
         return int(np.argmax(left <= tolerance**2 * left[0]))
-    if not share >= 0:
+    if not as_float(share) >= 0:
         raise ParameterError(f"choose_rank: share={share!r} must be a number ≥ 0.")
     kept = np.concatenate([[0.0], np.cumsum(s)])
     left = np.concatenate([np.cumsum(s[::-1])[::-1], [0.0]])
@@ -122,11 +124,12 @@ def parallel_analysis(
     rows = as_matrix(X, "parallel_analysis")
     if rows.shape[0] < 2:
         raise DataError("parallel_analysis: X has one row, but a variance needs at least 2 rows.")
-    if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
-        raise ParameterError(f"parallel_analysis: n_draws={n_draws!r} must be a whole number ≥ 1.")
-    if not 0 < level < 1:
+    _require_whole("parallel_analysis", "n_draws", n_draws, 1)
+    if not 0 < as_float(level) < 1:
         raise ParameterError(f"parallel_analysis: level={level!r} must be between 0 and 1.")
     rng = generator(random_state)
+    largest = np.abs(rows).max(axis=0)
+    rows = rows / np.where(largest > 0, largest, 1.0)
     rows = rows - rows.mean(axis=0)
     size = rows.std(axis=0)
     rows = rows / np.where(size > 0, size, 1.0)
@@ -196,17 +199,28 @@ def cross_validated_rank(
             f"cross_validated_rank: largest={largest!r} must be a whole number from 0 to "
             f"min(m, n) − 1 = {most}."
         )
-    if not 2 <= n_folds <= matrix.size:
+    _require_whole("cross_validated_rank", "n_folds", n_folds, 2)
+    if n_folds > matrix.size:
         raise ParameterError(
-            f"cross_validated_rank: n_folds={n_folds!r} must be from 2 to the number of entries."
+            f"cross_validated_rank: n_folds={n_folds!r} must be at most the number of entries, "
+            f"{matrix.size}. Use fewer folds."
         )
-    if n_iter < 1:
-        raise ParameterError(f"cross_validated_rank: n_iter={n_iter!r} must be at least 1.")
+    _require_whole("cross_validated_rank", "n_iter", n_iter, 1)
+    unit = unit_of(matrix)
+    matrix = matrix / unit
     fold = generator(random_state).permutation(np.arange(matrix.size) % n_folds)
     fold, most = fold.reshape(matrix.shape), int(limit)
     errors = np.stack([_held_out(matrix, fold == f, most, n_iter) for f in range(n_folds)], 1)
     mean = errors.mean(axis=1)
-    return RankChoice(int(mean.argmin()), mean, errors.std(axis=1, ddof=1) / np.sqrt(n_folds))
+    spread = errors.std(axis=1, ddof=1) / np.sqrt(n_folds)
+    with np.errstate(over="ignore", under="ignore"):  # of squares in the units of A
+        return RankChoice(int(mean.argmin()), mean * unit * unit, spread * unit * unit)
+
+
+def _require_whole(who: str, name: str, value: Any, least: int) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ParameterError(f"{who}: {name}={value!r} must be a whole number ≥ {least}.")
 
 
 def _held_out(matrix: Array, out: Array, limit: int, n_iter: int) -> Array:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from thetahat.foundation.arguments import numbers
+from thetahat.foundation.arguments import as_float, numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import interruptible, one_blas_thread, scipy_linalg
@@ -84,6 +85,12 @@ def as_matrix(A: Any, who: str) -> Array:
     if matrix.ndim != 2:
         raise DataError(f"{who}: A must be a matrix, but it has {matrix.ndim} dimensions.")
     return matrix
+
+
+def unit_of(values: Array) -> float:
+    """The power of two by which the squares of these numbers neither overflow nor underflow."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return math.ldexp(1.0, max(math.frexp(largest)[1] - 1, -1022)) if largest > 0 else 1.0
 
 
 def symmetric_eigen(A: Any) -> Eigen:
@@ -187,7 +194,7 @@ def pseudo_inverse(A: Any, tolerance: float | None = None) -> Array:
     [[0.5, 0.0], [0.0, 0.0]]
     """
     found = svd(A)
-    if tolerance is not None and not 0 <= tolerance < 1:
+    if tolerance is not None and not 0 <= as_float(tolerance) < 1:
         raise ParameterError(f"pseudo_inverse: tolerance={tolerance!r} must be from 0 to 1.")
     share = max(found.U.shape[0], found.V.shape[1]) * EPSILON if tolerance is None else tolerance
     kept = found.s > share * found.s.max(initial=0.0)
