@@ -32,3 +32,14 @@ def test_later_calls_repeat_the_classes_or_are_refused(model):
     for other in (["ham", "spam", "bulk"], ["ham"]):
         with pytest.raises(DataError, match=r"classes=\[.*'ham', 'spam'\]"):
             model.partial_fit(X, WORDS, classes=other)
+
+
+@pytest.mark.parametrize("model", [th.SGDClassifier, th.MLPClassifier])
+def test_a_batch_may_be_a_source(model, tmp_path):
+    rows = "".join(f"{a},{b},{c},{word}\n" for (a, b, c), word in zip(X, WORDS, strict=True))
+    (tmp_path / "rows.csv").write_text("a,b,c,word\n" + rows)
+    source = th.scan(tmp_path / "rows.csv", target="word")
+    found = model(random_state=0).partial_fit(source, classes=["spam", "ham"]).partial_fit(source)
+    same = model(random_state=0).partial_fit(X, WORDS, classes=["spam", "ham"])
+    scores = same.partial_fit(X, WORDS).decision_function(X)
+    np.testing.assert_array_equal(found.decision_function(source), scores)

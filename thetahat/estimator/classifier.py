@@ -109,13 +109,17 @@ class LabelledEstimator(Estimator):
         else:
             require_same_classes(classes, self.classes_, who)
             encoding = LabelEncoding(self.classes_)
-            width = np.shape(X)[1] if np.ndim(X) == 2 else 0
+            shape = (X.n_rows, X.n_features) if isinstance(X, Source) else np.shape(X)
+            width = shape[1] if len(shape) == 2 else 0
             if width and width != self.n_features_in_:
                 raise DataError(
                     f"X has {width} features, but {who} is expecting {self.n_features_in_} "
                     "features as input. Every batch must have the columns of the first one."
                 )
-        source = self._open(X, encoding.encode(self._labels(y)), sample_weight)
+        if isinstance(X, Source) or y is None:
+            source, _ = self._open_coded(X, y, sample_weight, encoding)
+        else:
+            source = self._open(X, encoding.encode(self._labels(y)), sample_weight)
         self.classes_ = encoding.classes
         return source, fresh
 
