@@ -176,6 +176,22 @@ def test_steps_approximate_a_function_within_k_over_m(m):
         ),
         (lambda: xor_network().gradient(CORNERS, [1.0]), "X has 4 rows, but y has 1"),
         (lambda: xor_network().gradient(CORNERS, np.ones((4, 2))), "1 outputs for each of 4"),
+        (lambda: Network(2, Dense(1)), "must be a non-empty sequence of layers"),
+        (lambda: th.neural.Residual(Dense(2)), "must be a sequence of layers"),
+        (lambda: Network(2, [Dense(1)], parameters=["a", 0, 0]), "parameters holds the text 'a'"),
+        (lambda: xor_network()([["a", "b"]]), "X holds the text 'a' at row 0"),
+        (lambda: xor_network().with_weights([1, 2]), "needs a pair of weights and intercepts"),
+        (lambda: xor_network().gradient(CORNERS, np.full(4, np.nan)), "NaN or infinite"),
+        (lambda: xor_network().gradient(CORNERS, -np.ones(4), "poisson"), "targets are negative"),
+        (lambda: xor_network().gradient(CORNERS, [0, 1, 1, 0], "hinge"), "neither −1 nor"),
+        (
+            lambda: Network(2, [Dense(2)]).gradient(CORNERS, [0, 1, 1, 2], "multiclass_hinge"),
+            "one class from 0 to 1 for each row",
+        ),
+        (
+            lambda: Network(2, [Dense(2)]).gradient(CORNERS, np.full(4, 0.5), "crammer_singer"),
+            "not valid as a class index",
+        ),
         (lambda: xor_network().gradient(CORNERS, np.ones(4), "zero_one"), "has no derivative"),
         (lambda: Dense(2, "sinus"), "activation='sinus' is not known"),
         (lambda: th.neural.step_network(np.sin, 1.0, 1.0), "must be less than high"),
@@ -189,3 +205,8 @@ def test_steps_approximate_a_function_within_k_over_m(m):
 def test_refusals(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()
+
+
+def test_rows_may_be_sparse():
+    sparse = pytest.importorskip("scipy.sparse")
+    np.testing.assert_array_equal(xor_network()(sparse.csr_array(CORNERS)), xor_network()(CORNERS))

@@ -167,5 +167,16 @@ def test_layers_that_do_not_chain_are_refused():
         Dense(0)
     with pytest.raises(th.errors.ParameterError, match="initialisation='big' must be one of"):
         Dense(2, initialisation="big")
-    with pytest.raises(th.errors.ParameterError, match="each entry must be a Layer"):
+    with pytest.raises(th.errors.ParameterError, match="must be a sequence of layers"):
         th.neural.Residual([3])
+
+
+def test_one_row_takes_the_running_means_of_a_batch_norm():
+    """Its own variance is 0, and would make the running variance 0 too."""
+    rows = np.random.default_rng(0).normal(3.0, 2.0, size=(200, 2))
+    model = th.MLPRegressor(
+        hidden_layer_sizes=(th.neural.BatchNorm(),), batch_size=1, learning_rate_init=0.01,
+        max_iter=5, tol=None, random_state=0,
+    )  # fmt: skip
+    assert model.fit(rows, rows.sum(axis=1)).score(rows, rows.sum(axis=1)) > 0.9
+    np.testing.assert_array_equal(model.intercepts_[0].reshape(4, -1)[2:], [[0, 0], [1, 1]])

@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.validation import as_numbers, is_sparse
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
-from thetahat.mathematics.losses.base import Loss, Subdifferentiable
+from thetahat.mathematics.losses.base import Loss, Subdifferentiable, Targets
 from thetahat.mathematics.losses.per_output import per_output
+from thetahat.mathematics.losses.targets import check_targets
 from thetahat.mathematics.parts import require_whole
 from thetahat.models.neural.graph import NetworkGraph
 from thetahat.models.neural.torch_modules import as_torch
 from thetahat.objective.network.dense import Dense
-from thetahat.objective.network.layer import Layer
+from thetahat.objective.network.layer import Layer, as_layers
 from thetahat.objective.network.predictor import NetworkPredictor, Pass
 
 
@@ -65,17 +67,12 @@ class Network:
 
     def __post_init__(self) -> None:
         require_whole(self, "n_inputs", at_least=1)  # type: ignore[arg-type]
-        object.__setattr__(self, "layers", tuple(self.layers))
-        if not self.layers or not all(isinstance(layer, Layer) for layer in self.layers):
-            raise ParameterError(
-                f"Network(layers={self.layers!r}): layers must be a non-empty sequence of layers, "
-                "such as [th.neural.Dense(10), th.neural.Dense(1, 'identity')]."
-            )
+        object.__setattr__(self, "layers", as_layers(self.layers, "Network", least=1))
         size = self._predictor.n_parameters
         if self.parameters is None:
             theta = self._predictor.draw(generator(self.random_state))
         else:
-            theta = np.array(self.parameters, dtype=np.float64)
+            theta = np.array(as_numbers(self.parameters, "parameters", "Network"), np.float64)
             if theta.shape != (size,):
                 raise ParameterError(
                     f"Network: parameters has shape {theta.shape}, but these layers have {size} "
@@ -129,7 +126,7 @@ class Network:
             if not isinstance(layer, Dense):
                 continue
             if dense < len(given):
-                W, b = (np.asarray(part, dtype=np.float64) for part in given[dense])
+                W, b = _pair(given[dense], dense)
                 if W.shape != (n, layer.units) or b.shape != (layer.units,):
                     raise DataError(
                         f"Network.with_weights: dense layer {dense} needs weights of shape "
@@ -194,12 +191,14 @@ class Network:
             raise CapabilityError(
                 f"Network.gradient: {type(chosen).__name__} has no derivative. Use a loss with one."
             )
-        predictor, targets = self._predictor, np.asarray(y, dtype=np.float64)
-        if len(targets) != len(rows):
+        predictor, given = self._predictor, as_numbers(y, "y", "Network.gradient")
+        targets = given.astype(np.float64, copy=False)
+        if targets.ndim == 0 or len(targets) != len(rows):
             raise DataError(
-                f"Network.gradient: X has {len(rows)} rows, but y has {len(targets)}. Pass one "
-                "target per row."
+                f"Network.gradient: X has {len(rows)} rows, but y has {np.size(targets)}. Pass "
+                "one target per row."
             )
+        check_targets(chosen, targets, who="Network.gradient")
         if chosen.columns == "one":
             chosen = per_output(chosen)
             if targets.size != len(rows) * self.n_outputs:
@@ -208,6 +207,15 @@ class Network:
                     f"{self.n_outputs} outputs for each of {len(rows)} rows."
                 )
             targets = targets.reshape(len(rows), -1)
+        elif chosen.targets is Targets.CLASSES:
+            last = 2 * self.n_outputs - chosen.n_scores(self.n_outputs) - 1
+            if targets.ndim != 1 or targets.max() > last:
+                raise DataError(
+                    f"Network.gradient: {type(chosen).__name__} loss needs one class from 0 to "
+                    f"{last} for each row, because the network has {self.n_outputs} outputs, but "
+                    f"y has shape {targets.shape} and values up to {targets.max():g}. Number the "
+                    "classes, or change the units of the last layer."
+                )
         run, into = Pass(predictor, len(rows), np.float64), np.empty_like(self.parameters)
         with one_blas_thread():
             z = run.forward(rows, self.parameters)
@@ -256,7 +264,8 @@ class Network:
         return NetworkGraph(tuple(nodes), tuple(edges))
 
     def _rows(self, X: Any) -> Array:
-        rows = np.asarray(X, dtype=np.float64)
+        given = as_numbers(X.toarray() if is_sparse(X) else X, "X", "Network")
+        rows = given.astype(np.float64, copy=False)
         if rows.ndim != 2 or rows.shape[1] != self.n_inputs or not len(rows):
             raise DataError(
                 f"Network: X has shape {rows.shape}, but the network needs rows of "
@@ -265,3 +274,14 @@ class Network:
         if not np.isfinite(rows).all():
             raise DataError("Network: X contains NaN or infinity. Replace these values first.")
         return rows
+
+
+def _pair(given: Any, dense: int) -> tuple[Array, Array]:
+    """The weights and the intercepts of a dense layer."""
+    who = "Network.with_weights"
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise DataError(
+            f"{who}: dense layer {dense} needs a pair of weights and intercepts, but it has a "
+            f"{type(given).__name__}. Pass one pair (W, b) for each layer."
+        )
+    return as_numbers(given[0], "W", who), as_numbers(given[1], "b", who)

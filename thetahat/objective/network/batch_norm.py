@@ -17,8 +17,9 @@ class BatchNorm(Layer):
     """Batch normalisation of each input, with a learned scale and shift.
 
     Formula: x ↦ γ(x − m)/√(v + ε) + β. In training, m and v are the mean and variance of the batch;
-    for predictions they are running means over the batches of the training. γ and β are free
-    parameters. Cost: O(n m) for n rows of m inputs.
+    for predictions they are running means over the batches of the training. A batch of one row has
+    no variance: it takes the running means as they are. γ and β are free parameters. Cost: O(n m)
+    for n rows of m inputs.
 
     Parameters
     ----------
@@ -70,8 +71,9 @@ class _BatchNormCell(Cell):
         scale, shift, mean, variance = free.reshape(4, -1)
         rows = x if isinstance(x, np.ndarray) else x.toarray()
         self.trains, n = random is not None, rows.shape[0]
+        self.own = self.trains and n > 1  # one row minus its own mean is 0 whatever it holds
         self.unit, result = self.centred[:n], self.out[:n]
-        if self.trains:
+        if self.own:
             middle = rows.mean(axis=0)
             np.subtract(rows, middle, out=self.unit)
             spread = np.einsum("ij,ij->j", self.unit, self.unit) / n
@@ -106,6 +108,8 @@ class _BatchNormCell(Cell):
             to_variance[...] = -to_scale * scale / (2 * self.root**2)
             return slope
         to_mean[...] = to_variance[...] = 0.0
+        if not self.own:
+            return slope
         along = np.einsum("ij,ij->j", slope, self.unit) / slope.shape[0]
         slope -= slope.mean(axis=0)
         slope -= self.unit * along

@@ -8,10 +8,12 @@ penalised; free parameters (intercepts, scales) are not.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.parts import Part
 
@@ -85,3 +87,16 @@ class Layer(Part, ABC):
     @abstractmethod
     def cell(self, n_inputs: int, n_rows: int, dtype: Any) -> Cell:
         """Return buffers for at most this many rows."""
+
+
+def as_layers(given: Any, who: str, *, least: int = 0) -> tuple[Layer, ...]:
+    """The layers as a tuple, or an error that names what is none."""
+    many = isinstance(given, Iterable) and not isinstance(given, str)
+    layers = tuple(given) if many else (given,)
+    if not many or len(layers) < least or not all(isinstance(each, Layer) for each in layers):
+        raise ParameterError(
+            f"{who}(layers={layers if many else given!r}): layers must be a "
+            f"{'non-empty ' if least else ''}sequence of layers, such as [th.neural.Dense(10), "
+            "th.neural.Dense(1, 'identity')]."
+        )
+    return layers

@@ -10,7 +10,7 @@ import numpy as np
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.objective.network.chain import Chain
-from thetahat.objective.network.layer import Cell, Layer
+from thetahat.objective.network.layer import Cell, Layer, as_layers
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,7 @@ class Residual(Layer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "layers", tuple(self.layers))
-        if not all(isinstance(layer, Layer) for layer in self.layers):
-            raise ParameterError(f"Residual(layers={self.layers!r}): each entry must be a Layer.")
+        object.__setattr__(self, "layers", as_layers(self.layers, "Residual"))
 
     @property
     def depends_on_batch(self) -> bool:  # type: ignore[override]
