@@ -113,3 +113,13 @@ def test_an_interrupt_keeps_the_weights_so_far():
     with pytest.raises(KeyboardInterrupt):
         model.fit(*waves(50))
     assert model.predict(waves(5)[0]).shape == (5,)
+
+
+def test_warm_starts_hold_out_the_same_rows():
+    """Rows that have been learned before would make the scores of later calls too good."""
+    settings = {"early_stopping": True, "max_iter": 1, "learning_rate_init": 1e-12}
+    model = th.MLPRegressor(**settings, warm_start=True, random_state=0)
+    for _ in range(3):
+        quietly(model, X_IRIS, Y_IRIS)
+    scores = model.validation_scores_
+    np.testing.assert_allclose(scores, scores[0], rtol=1e-6)  # the steps are next to nothing

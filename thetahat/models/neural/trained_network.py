@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import TransformerMixin
 
 from thetahat.data.arrays import like, to_host
 from thetahat.data.in_memory import InMemory
@@ -65,7 +64,7 @@ def takes_batches(model: TrainedNetwork) -> bool:
     return True
 
 
-class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
+class TrainedNetwork(Watched, NetworkModel):
     """A network of dense layers with a loss, trained by gradients.
 
     Attributes
@@ -177,6 +176,8 @@ class TrainedNetwork(TransformerMixin, Watched, NetworkModel):
         if going_on:
             theta = to_host(self._theta()).astype(source.dtype)
             self._require_same_network(predictor, theta)
+            if self.early_stopping:  # the same draws as in the first fit, so the same held-out rows
+                predictor.draw(random)
         else:
             theta = predictor.draw(random).astype(source.dtype)
         rows = rows_on_device(source)
