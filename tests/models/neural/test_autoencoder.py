@@ -236,3 +236,17 @@ def test_given_weights_are_checked():
         th.neural.Network(4, [Dense(3, "tanh", (np.ones((2, 3)), np.zeros(3)))])
     one = Dense(1, "tanh", ([[1.0]], [0.0]))
     assert one == Dense(1, "tanh", ([[1.0]], [0.0])) != Dense(1, "tanh", ([[2.0]], [0.0]))
+
+
+def test_constant_rows_have_no_variance_to_explain():
+    """Their distances from the mean are its rounding error, not a variance."""
+    X = np.full((300, 3), 0.1)
+    model = th.Autoencoder(1, hidden_layer_sizes=(), max_iter=1, tol=None, random_state=0).fit(X)
+    assert model.score(X) == 0.0
+
+
+def test_pretraining_that_diverges_names_the_model():
+    X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+    model = th.StackedAutoencoder(2, solver="sgd", learning_rate_init=1e99, batch_size=4)
+    with pytest.raises(th.errors.DataError, match=r"^StackedAutoencoder: the loss must be"):
+        model.fit(X)

@@ -49,3 +49,51 @@ def test_many_rare_classes_with_early_stopping():
 def test_messages_about_layers_and_activations(options, message):
     with pytest.raises(th.errors.ParameterError, match=message):
         th.MLPRegressor(**options).fit(np.eye(5), np.arange(5.0))
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        th.neural.Dense(2, "step"),
+        th.neural.Activation("step"),
+        th.neural.Residual([th.neural.Activation("step")]),
+    ],
+)
+def test_layers_without_a_slope_are_refused(layer):
+    with pytest.raises(th.errors.ParameterError, match="has a derivative of 0 everywhere"):
+        th.MLPRegressor(hidden_layer_sizes=(layer,)).fit(np.eye(5), np.arange(5.0))
+
+
+def test_layers_of_dropout_are_not_counted():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = th.MLPRegressor(
+        hidden_layer_sizes=(4, 2), dropout=0.5, max_iter=1, tol=None, random_state=0
+    ).fit(X, X[:, 0])
+    assert [model.transform(X, layer=k).shape[1] for k in (0, 1, -1, -2)] == [4, 2, 2, 4]
+    with pytest.raises(th.errors.ParameterError, match="from -2 to 1, because the network has 2"):
+        model.transform(X, layer=2)
+    flat = th.MLPRegressor(hidden_layer_sizes=(), max_iter=1, tol=None).fit(X, X[:, 0])
+    with pytest.raises(th.errors.ParameterError, match="the network has no hidden layer"):
+        flat.transform(X)
+
+
+@pytest.mark.parametrize("kind", [th.MLPRegressor, th.Autoencoder])
+def test_hidden_features_as_data_frames(kind):
+    pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = kind(hidden_layer_sizes=(4, 2), max_iter=1, tol=None, random_state=0).fit(X, X[:, 0])
+    model.set_output(transform="pandas")
+    name = kind.__name__.lower()
+    assert model.transform(X).columns.tolist() == [f"{name}0", f"{name}1"]
+    with pytest.raises(th.errors.CapabilityError, match="but this layer has 4"):
+        model.transform(X, layer=0)
+
+
+def test_several_labels_in_a_data_frame_of_polars():
+    polars = pytest.importorskip("polars")
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    labels = (X[:, :2] > 0).astype(int)
+    settings = {"hidden_layer_sizes": (4,), "max_iter": 1, "tol": None, "random_state": 0}
+    model = th.MLPClassifier(**settings).fit(X, polars.DataFrame(labels))
+    other = th.MLPClassifier(**settings).fit(X, labels)
+    np.testing.assert_array_equal(model.predict_proba(X), other.predict_proba(X))

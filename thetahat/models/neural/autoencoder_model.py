@@ -145,8 +145,8 @@ class AutoencoderModel(TrainedNetwork):
     def _held_out_score(self, loss: Loss, y: Array, z: Array, weight: Array | None) -> float:
         """The share of the variance that the reconstruction explains."""
         error = ((y - loss.mean(z)) ** 2).sum(axis=1)
-        spread = ((y - np.average(y, axis=0, weights=weight)) ** 2).sum(axis=1)
-        return _explained_share(error, spread, weight)
+        mean = np.average(y.astype(np.float64, copy=False), axis=0, weights=weight)
+        return _explained_share(error, ((y - mean) ** 2).sum(axis=1), weight, mean)
 
     # Codes and reconstructions.
 
@@ -164,7 +164,8 @@ class AutoencoderModel(TrainedNetwork):
         X : array-like, sparse, table or Source of shape (n, d)
             The rows to encode.
         layer : int or None, default=None
-            Number of another hidden layer, from 0; None is the middle one.
+            Number of another hidden layer, from 0, without those of dropout; None is the middle
+            one.
 
         Returns
         -------
@@ -172,7 +173,7 @@ class AutoencoderModel(TrainedNetwork):
             The outputs of that layer. A `Source` with a target gives a `Source`.
         """
         check_is_fitted(self)
-        return super().transform(X, self._code_depth - 1 if layer is None else layer)
+        return self._hidden_outputs(X, self._code_depth if layer is None else self._depth(layer))
 
     def inverse_transform(self, X: Any) -> Array:
         """Compute the rows that the decoder makes of codes. Cost: that of the decoder.
@@ -260,7 +261,7 @@ class AutoencoderModel(TrainedNetwork):
         mean = means(source).mean[: source.n_features]
         spread = source.map_rows(lambda b: ((dense_rows(b) - mean) ** 2).sum(axis=1))
         weight = source.map_rows(lambda block: block.row_weights)
-        return _explained_share(source.map_rows(self._errors), spread, weight)
+        return _explained_share(source.map_rows(self._errors), spread, weight, mean)
 
     def pretrained_layers(self) -> tuple[Layer, ...]:
         """Return the layers of the encoder, which start from the fitted weights.
@@ -285,11 +286,12 @@ def _rows_as_targets(block: Block) -> Block:
     return replace(block, y=dense_rows(block))
 
 
-def _explained_share(error: Array, spread: Array, weight: Array | None) -> float:
-    """1 − Σ w·error/Σ w·spread."""
+def _explained_share(error: Array, spread: Array, weight: Array | None, mean: Array) -> float:
+    """1 − Σ w·error/Σ w·spread. Constant columns differ from their mean by its rounding only."""
     lost, total = (float(np.average(each, weights=weight)) for each in (error, spread))
     if not np.isfinite(lost):
         return float("nan")
-    if total == 0:
-        return 1.0 if lost == 0 else 0.0
+    rounding = (64 * np.finfo(np.float64).eps) ** 2 * float(mean @ mean)
+    if total <= rounding:
+        return 1.0 if lost <= rounding else 0.0
     return 1.0 - lost / total

@@ -306,4 +306,6 @@ class MLPClassifier(Classifier, TrainedNetwork):
 
 def _has_several_labels(y: Any, who: str) -> bool:
     given = as_array(y, "y", who) if isinstance(y, list | tuple) else y
-    return not isinstance(y, type) and getattr(given, "ndim", 1) == 2 and given.shape[1] > 1
+    # A data frame of polars has no ndim.
+    shape: tuple[int, ...] = () if isinstance(y, type) else getattr(given, "shape", ())
+    return len(shape) == 2 and shape[1] > 1

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.arrays import namespace, to_host
@@ -23,9 +24,10 @@ from thetahat.models.neural.parameters import NetworkParameters
 from thetahat.models.neural.placement import require_same_place
 from thetahat.models.neural.torch_modules import as_torch
 from thetahat.objective.network.dense import Dense
-from thetahat.objective.network.elementwise import Dropout
+from thetahat.objective.network.elementwise import Activation, Dropout
 from thetahat.objective.network.layer import Layer
 from thetahat.objective.network.predictor import NetworkPredictor
+from thetahat.objective.network.residual import Residual
 
 Term = Callable[[Array, Array, np.random.Generator], float]
 """A further term of an objective: adds its gradient at θ, and returns its value."""
@@ -41,7 +43,7 @@ class Head:
     stratify: bool = False
 
 
-class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator):
+class NetworkModel(TransformerMixin, ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator):
     """A network of layers with a loss.
 
     Attributes
@@ -102,21 +104,32 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
                 "one activation for each, or one for all."
             )
         for function in functions:
-            if not named_activation(function).differentiable:
-                raise ParameterError(
-                    f"{who}: activation={function!r} has a derivative of 0 everywhere, so that "
-                    "gradients cannot train the network. Use 'logistic', or build the network with "
-                    "th.neural.Network."
-                )
+            self._require_slope(function)
         remaining, found = iter(functions), list[Layer]()
         for each in entries:
             if isinstance(each, Layer):
+                self._require_slopes(each)
                 found.append(each)
                 continue
             found.append(Dense(int(each), next(remaining), self.initialisation))
             if self.dropout > 0:
                 found.append(Dropout(float(self.dropout)))
         return (*found, Dense(max(1, n_outputs), "identity", self.initialisation))
+
+    def _require_slope(self, function: Any) -> None:
+        if not named_activation(function).differentiable:
+            raise ParameterError(
+                f"{type(self).__name__}: activation={function!r} has a derivative of 0 everywhere, "
+                "so that gradients cannot train the network. Use 'logistic', or build the network "
+                "with th.neural.Network."
+            )
+
+    def _require_slopes(self, layer: Layer) -> None:
+        """The same for the activation of a layer, and of the layers in it."""
+        if isinstance(layer, Dense | Activation):
+            self._require_slope(layer.activation)
+        for inner in layer.layers if isinstance(layer, Residual) else ():
+            self._require_slopes(inner)
 
     def _predictor(
         self, head: Head, n_features: int, layers: tuple[Layer, ...] | None = None
@@ -184,7 +197,8 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
         X : array-like, sparse, table or Source of shape (n, d)
             The rows to transform.
         layer : int, default=-1
-            Number of the hidden layer, from 0; −1 is the last one.
+            Number of the hidden layer, from 0; −1 is the last one. Dropout layers, which
+            predictions leave out, are not counted.
 
         Returns
         -------
@@ -192,14 +206,26 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
             The outputs of that layer. A `Source` with a target gives a `Source`.
         """
         check_is_fitted(self)
-        depth = self._depth(layer)
-        require_same_place(X, self.coefs_[0], type(self).__name__)
+        return self._hidden_outputs(X, self._depth(layer))
+
+    def _hidden_outputs(self, X: Any, depth: int) -> Any:
+        """The outputs of the first `depth` layers."""
+        who = type(self).__name__
+        require_same_place(X, self.coefs_[0], who)
+        width = self._fitted_predictor().chain.widths[depth]
+        wanted = _get_output_config("transform", self)["dense"]
+        if wanted != "default" and width != self._n_features_out:
+            raise CapabilityError(
+                f"{who}.transform: set_output(transform={wanted!r}) names the "
+                f"{self._n_features_out} columns of the default layer, but this layer has {width}. "
+                'Use set_output(transform="default") for other layers.'
+            )
         source, theta, predictor = self._open_again(X), self._theta(), self._fitted_predictor()
 
         def outputs(block: Block) -> Array:
             return predictor.outputs(_as_dtype(block, theta.dtype), theta, depth)
 
-        return transformed(self, source, outputs, predictor.chain.widths[depth])
+        return transformed(self, source, outputs, width)
 
     def to_torch(self) -> Any:
         """Convert the network into a module of torch, which computes the outputs before the link.
@@ -217,14 +243,22 @@ class NetworkModel(ClassNamePrefixFeaturesOutMixin, NetworkParameters, Estimator
 
     def _depth(self, layer: int) -> int:
         """The number of layers up to hidden layer `layer`."""
-        hidden = len(self.layers_) - 1
-        if not isinstance(layer, int | np.integer) or not -hidden <= layer < hidden:
+        who, depths = type(self).__name__, range(1, len(self.layers_))
+        hidden = [depth for depth in depths if not isinstance(self.layers_[depth - 1], Dropout)]
+        count = len(hidden)
+        if not count:
             raise ParameterError(
-                f"{type(self).__name__}.transform: layer={layer!r} must be a whole number from "
-                f"{-hidden} to {hidden - 1}, because the network has {hidden} hidden "
-                f"{'layer' if hidden == 1 else 'layers'}."
+                f"{who}.transform: the network has no hidden layer, whose outputs it could return. "
+                "Give hidden_layer_sizes at least one layer."
             )
-        return int(layer) % hidden + 1
+        whole = isinstance(layer, int | np.integer) and not isinstance(layer, bool)
+        if not whole or not -count <= layer < count:
+            raise ParameterError(
+                f"{who}.transform: layer={layer!r} must be a whole number from {-count} to "
+                f"{count - 1}, because the network has {count} hidden "
+                f"{'layer' if count == 1 else 'layers'}."
+            )
+        return hidden[layer]
 
     @property
     def _n_features_out(self) -> int:

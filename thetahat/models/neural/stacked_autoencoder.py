@@ -164,6 +164,9 @@ class _Level(AutoencoderModel):
         """No warning: the fine-tuning continues from these weights."""
 
 
+_Level.__name__ = StackedAutoencoder.__name__  # messages name the model that the user made
+
+
 def _without_target(block: Block) -> Block:
     return replace(block, y=None)
 
