@@ -99,6 +99,26 @@ def test_density_and_samples_are_those_of_the_gaussian():
     np.testing.assert_allclose(drawn.mean(axis=0), model.mean_, atol=0.03)
 
 
+@pytest.mark.parametrize(
+    "noise", [[1.0, 0.5, 2.0, 0.1, 1e-4], [1.0, 0.5, 2.0, 0.1, 1e-9], [0.02] * 5]
+)
+def test_precision_is_the_inverse_for_any_noise(noise):
+    units = np.logspace(-3, 3, 5)
+    model = th.FactorAnalysis(2).fit(rows()[:, :5])
+    model.components_, model.noise_variance_ = model.components_ * units, noise * units**2
+    identity = model.get_precision() @ model.get_covariance()
+    np.testing.assert_allclose(identity * units[:, None] / units, np.eye(5), atol=1e-6)
+    np.testing.assert_allclose(model.get_precision(), model.get_precision().T, rtol=1e-12)
+
+
+def test_precision_of_many_columns_inverts_no_matrix_of_their_size(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 120))
+    model = th.FactorAnalysis(2, max_iter=3, tol=1.0).fit(X)
+    expected = np.linalg.inv(model.get_covariance())
+    monkeypatch.setattr(np.linalg, "inv", None)
+    np.testing.assert_allclose(model.get_precision(), expected, atol=1e-12 * expected.max())
+
+
 def test_factors_are_the_expected_ones():
     X = rows()
     model = th.FactorAnalysis(2).fit(X)

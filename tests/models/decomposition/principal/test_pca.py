@@ -6,6 +6,7 @@ from sklearn import decomposition
 
 import thetahat as th
 from thetahat.errors import CapabilityError, DataError, ParameterError
+from thetahat.models.decomposition.principal.scatter_operator import ScatterOperator
 
 SOLVERS = ["full", "covariance_eigh", "randomized", "arpack"]
 
@@ -337,3 +338,24 @@ def test_columns_of_very_different_units_keep_their_digits(k):
     exact = th.PCA(k, svd_solver="full").fit(X)
     np.testing.assert_allclose(model.singular_values_, exact.singular_values_, rtol=1e-6)
     np.testing.assert_allclose(model.components_, exact.components_, atol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"scale": True}, {"center": False}])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lanczos_iterations_centre_the_rows_once(options, dtype, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(60, 30)) / np.arange(1, 31) + 3.0).astype(dtype)
+    weight = rng.random(60) + 1.0
+    expected = th.PCA(3, svd_solver="full", **options).fit(X, sample_weight=weight)
+    calls, apply = [], ScatterOperator.__call__
+    monkeypatch.setattr(
+        ScatterOperator, "__call__", lambda self, Q: calls.append(1) or apply(self, Q)
+    )
+    model = th.PCA(3, svd_solver="arpack", **options).fit(X, sample_weight=weight)
+    np.testing.assert_allclose(model.components_, expected.components_, atol=1e-5)
+    np.testing.assert_allclose(model.explained_variance_, expected.explained_variance_, rtol=1e-5)
+    assert not calls
+    with th.config(memory=1 << 10):  # too little for centred rows
+        again = th.PCA(3, svd_solver="arpack", **options).fit(X, sample_weight=weight)
+    np.testing.assert_allclose(again.components_, model.components_, atol=1e-6)
+    assert bool(calls) == (dtype == np.float32 or options != {"center": False})

@@ -39,6 +39,9 @@ from thetahat.models.decomposition.principal.projection import Projection
 
 CONSTANT = 1e-12
 """The noise variance of a constant column."""
+CLEAR = 1e3
+"""Largest ratio of a variance to its noise for which the inverse of the covariance is exact to 12
+digits as a difference."""
 _array_like = Range(lambda value: not isinstance(value, str) and np.ndim(value) == 1, "an array")
 
 
@@ -262,13 +265,23 @@ class FactorAnalysis(Watched, Likelihood, Novelty, Projection):
         return found
 
     def get_precision(self) -> Array:
-        """Compute the inverse of `get_covariance`. Cost: O(d³).
+        """Compute the inverse of `get_covariance`.
+
+        Cost: O(d² k), or O(d³) if a noise variance is nearly 0.
 
         Returns
         -------
         precision : array of shape (d, d)
             Inverse of the covariance matrix of the rows.
         """
+        scale, B, root = self._whitening()
+        if (1.0 + (B**2).sum(axis=0)).max(initial=1.0) < CLEAR:
+            with one_blas_thread():
+                turned = scipy_linalg().solve_triangular(root, B, lower=True, check_finite=False)
+                found: Array = -(turned.T @ turned)
+            np.einsum("ii->i", found)[:] += 1.0
+            return found * scale * scale[:, None]
+        # The difference above would lose the digits of columns almost without noise.
         covariance = self.get_covariance()
         scale = 1.0 / np.sqrt(np.diagonal(covariance))
         with one_blas_thread():

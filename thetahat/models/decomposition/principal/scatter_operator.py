@@ -13,6 +13,7 @@ from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source, kernel_weights
 from thetahat.data.summaries.means import means
+from thetahat.foundation.memory import available_memory
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import parallel_for
 from thetahat.foundation.types import Array, Matrix
@@ -31,10 +32,12 @@ class ScatterOperator:
         return self.source.reduce(_summarise_product, self.mean, self.scale, Q).total
 
     def for_vectors(self) -> Callable[[Array], Array]:
-        """v ↦ CᵀCv for many vectors; blocks of sparse rows in memory are cut and turned once."""
+        """v ↦ CᵀCv for many vectors; blocks in memory are cut once, and centred or turned."""
         source, mean = self.source, self.mean
-        if not isinstance(source, InMemory) or not source.is_sparse:
+        if not isinstance(source, InMemory):
             return lambda v: self(v.reshape(-1, 1))[:, 0]
+        if not source.is_sparse:
+            return self._for_dense_vectors(source)
         blocks = [(block, block.X.T) for block in source.blocks()]
         parts, centred = [np.empty(0)] * len(blocks), bool(mean.any())
 
@@ -54,6 +57,27 @@ class ScatterOperator:
 
             parallel_for(work, range(len(blocks)), 2.0 * source.sparse_X.nnz)
             total = reduce(np.add, parts)
+            return total if self.scale is None else total / self.scale
+
+        return of_vector
+
+    def _for_dense_vectors(self, source: InMemory) -> Callable[[Array], Array]:
+        held = bool(self.mean.any()) or source.dtype != np.float64
+        if held and 8 * source.n_rows * source.n_features > available_memory() // 2:
+            return lambda v: self(v.reshape(-1, 1))[:, 0]
+        blocks = [(block, block.X - self.mean if held else block.X) for block in source.blocks()]
+        parts = [np.empty((0, 0))] * len(blocks)
+
+        def of_vector(v: Array) -> Array:
+            per_unit = v.reshape(-1, 1)
+            per_unit = per_unit if self.scale is None else per_unit / self.scale[:, None]
+
+            def work(number: int) -> None:
+                block, rows = blocks[number]
+                parts[number] = product(rows.T, _weighted(block, product(rows, per_unit)))
+
+            parallel_for(work, range(len(blocks)), 2.0 * source.n_rows * source.n_features)
+            total = reduce(np.add, parts)[:, 0]
             return total if self.scale is None else total / self.scale
 
         return of_vector
