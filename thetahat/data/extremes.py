@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,19 @@ def largest_of_columns(source: Source) -> Array:
     for largest in source.map_blocks(_largest_entries):
         size = np.maximum(size, largest)
     return size
+
+
+def in_type_of_rows(values: Array, dtype: Any, name: str, who: str) -> Array:
+    """Values in the type of the rows, which must be able to hold the largest of them."""
+    with np.errstate(over="ignore", under="ignore"):
+        found = values.astype(dtype)
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > 0 and not np.finfo(dtype).tiny <= np.abs(found).max() < np.inf:
+        raise DataError(
+            f"{who}: {name} holds {largest:.2g}, which is beyond the range of {np.dtype(dtype)}, "
+            "the type of X. Rescale the columns, or convert X to float64."
+        )
+    return found
 
 
 def in_ordinary_units(source: Source) -> tuple[Source, float]:

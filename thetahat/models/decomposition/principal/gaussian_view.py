@@ -103,10 +103,10 @@ class GaussianSubspace(Likelihood, Novelty, Projection):
             rows = dense_rows(block)
             apart = rows - self.mean_ if by is None else (rows - self.mean_) / by
             along = apart @ self.components_.T
-            distance = (along**2 / spread).sum(axis=1)
+            distance = ((along / np.sqrt(spread)) ** 2).sum(axis=1)
             if k < d:
                 rest = apart - along @ self.components_
-                distance += (rest**2).sum(axis=1) / noise
+                distance += ((rest / np.sqrt(noise)) ** 2).sum(axis=1)
             return (-0.5 * (level + distance)).astype(rows.dtype, copy=False)
 
         return self._open_again(X).map_rows(of_block)
@@ -138,6 +138,12 @@ class GaussianSubspace(Likelihood, Novelty, Projection):
         return (rows + self.mean_).astype(self.components_.dtype, copy=False)
 
 
+def scale_of_scores(deviation: Array, xp: Any) -> Array:
+    """Standard deviations to divide by, at least the rounding error of the largest of them."""
+    largest = float(deviation.max()) if len(deviation) else 0.0
+    return xp.clip(deviation, xp.finfo(deviation.dtype).eps * (largest or 1.0), None)
+
+
 class GaussianView(GaussianSubspace):
     """Principal components as orthogonal projections, with the density of the Gaussian model."""
 
@@ -146,9 +152,7 @@ class GaussianView(GaussianSubspace):
     def _output_scale(self) -> Array | None:
         if not self.whiten:
             return None
-        deviation = np.sqrt(self.explained_variance_)
-        smallest = np.finfo(deviation.dtype).eps
-        return np.where(deviation > smallest, deviation, smallest)
+        return scale_of_scores(np.sqrt(self.explained_variance_), np)
 
     def residual_distance(self, X: Any) -> Array:
         """Compute the distance of each row from the subspace of the components. Cost: O(n d k).

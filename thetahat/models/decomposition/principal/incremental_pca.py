@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.extremes import in_type_of_rows, require_squares_of_rows
 from thetahat.data.source import Source, blocks_of
 from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.declaration import with_parameters
@@ -152,7 +152,7 @@ class IncrementalPCA(GaussianView):
         total = seen + b
         if not first:
             gap = mean - before["mean_"]
-            spread = spread + before["var_"] * seen + gap**2 * (seen * b / total)
+            spread += before["var_"].astype(np.float64) * seen + gap**2 * (seen * b / total)
             centred = np.vstack(
                 [
                     before["singular_values_"][:, None] * before["components_"],
@@ -161,19 +161,22 @@ class IncrementalPCA(GaussianView):
                 ]
             )
             mean = before["mean_"] + gap * (b / total)
+        variance = in_type_of_rows(spread / total, rows.dtype, "var_", "IncrementalPCA")
         with one_blas_thread():
             _, s, V = scipy_linalg().svd(centred, full_matrices=False, check_finite=False)
         variances = s.astype(np.float64) ** 2 / max(total - 1, 1)
         everything, left = float(spread.sum()), variances[k:]
-        share = s[:k] ** 2 / everything if everything > 0 else np.zeros(k)
+        share = variances[:k] * (max(total - 1, 1) / everything if everything > 0 else 0.0)
         return {
             "n_samples_seen_": total,
             "n_components_": k,
             "mean_": mean.astype(rows.dtype),
-            "var_": (spread / total).astype(rows.dtype),
+            "var_": variance,
             "components_": with_fixed_signs(V[:k]).astype(rows.dtype),
             "singular_values_": s[:k].astype(rows.dtype),
-            "explained_variance_": variances[:k].astype(rows.dtype),
+            "explained_variance_": in_type_of_rows(
+                variances[:k], rows.dtype, "explained_variance_", "IncrementalPCA"
+            ),
             "explained_variance_ratio_": share.astype(rows.dtype),
             "noise_variance_": float(left.mean()) if k not in (b, d) and left.size else 0.0,
         }

@@ -81,7 +81,7 @@ def _space(
         basis[:, start:end] = block
         image = operator(block)
         image -= held @ (held.T @ image)
-        largest = max(largest, float(np.sqrt((image**2).sum(axis=0).max())))
+        largest = max(largest, _largest_length(image))
         inside = basis[:, :end].T @ image
         inner[:end, start:end] = inside
         inner[start:end, :end] = inside.T
@@ -91,6 +91,12 @@ def _space(
             break
         block = image - basis[:, :end] @ inside
     return basis[:, :end], inner[before:end, before:end]
+
+
+def _largest_length(block: Array) -> float:
+    """The length of the longest column, also where its square overflows."""
+    unit = float(np.abs(block).max()) or 1.0
+    return unit * float(np.sqrt(((block / unit) ** 2).sum(axis=0).max()))
 
 
 def _new_directions(basis: Array, block: Array, largest: float) -> Array:

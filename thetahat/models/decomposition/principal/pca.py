@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.extremes import in_type_of_rows, require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import Moments, moments
@@ -307,6 +307,8 @@ class PCA(GaussianView):
         total = found.square / freedom
         least = min(found.n_rows, found.mean.shape[0])
         k = self._count(variances, total, found.n_rows, least)
+        name = "explained_variance_"
+        explained = in_type_of_rows(variances[:k], dtype, name, type(self).__name__)
         rest = max(0.0, total - float(variances[:k].sum()))
         if len(variances) == least:
             rest = float(variances[k:].sum())
@@ -316,7 +318,7 @@ class PCA(GaussianView):
         ratio = variances[:k] / total if total > 0 else np.zeros(k)
         self.mean_ = found.mean.astype(dtype)
         self.components_ = np.ascontiguousarray(found.directions[:k], dtype=dtype)
-        self.explained_variance_ = variances[:k].astype(dtype)
+        self.explained_variance_ = explained
         self.explained_variance_ratio_ = ratio.astype(dtype)
         self.singular_values_ = found.values[:k].astype(dtype)
         return self

@@ -14,6 +14,7 @@ from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.devices.principal import principal_spectrum
 from thetahat.models.decomposition.principal.dimension import require_rows
+from thetahat.models.decomposition.principal.gaussian_view import scale_of_scores
 from thetahat.models.decomposition.principal.spectrum import Spectrum
 
 ARRAYS = (
@@ -86,4 +87,4 @@ def inverse_transform(model: Any, X: Any) -> Array:
 def _deviation(model: Any) -> Array:
     """The standard deviations of the components, none of them 0."""
     xp = array_namespace(model.explained_variance_)
-    return xp.clip(xp.sqrt(model.explained_variance_), xp.finfo(model.components_.dtype).eps)
+    return scale_of_scores(xp.sqrt(model.explained_variance_), xp)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.extremes import in_type_of_rows, require_squares_of_rows
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.means import means
 from thetahat.estimator.declaration import with_parameters
@@ -103,10 +103,13 @@ class TruncatedSVD(Projection):
         require_squares_of_rows(source, who=type(self).__name__)
         found = self._spectrum(source)
         dtype = source.dtype
+        variance, total = _variances(source, found)
+        explained = np.maximum(variance, 0.0)
+        self.explained_variance_ = in_type_of_rows(
+            explained, dtype, "explained_variance_", "TruncatedSVD"
+        )
         self.components_ = np.ascontiguousarray(found.directions, dtype=dtype)
         self.singular_values_ = found.values.astype(dtype)
-        variance, total = _variances(source, found)
-        self.explained_variance_ = np.maximum(variance, 0.0).astype(dtype)
         share = variance / total if total > 0 else np.zeros_like(variance)
         self.explained_variance_ratio_ = np.maximum(share, 0.0).astype(dtype)
         return self
