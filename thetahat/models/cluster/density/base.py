@@ -53,7 +53,7 @@ class DensityModel(ClusterMixin, Estimator, _Declared, ABC):
         How neighbours are found, which changes the time but not the result. "kd_tree" is fast for
         few columns, "brute" compares all rows. "ball_tree" is accepted for compatibility with
         scikit-learn and means a kd-tree, or brute force where the distance allows none. "auto" uses
-        a kd-tree for dense rows with few columns.
+        a kd-tree for dense rows with few columns or, in `DBSCAN`, with many neighbours.
     leaf_size : int, default=30
         Largest number of rows in a leaf of the kd-tree. It has an influence on speed, not on
         results. Must be at least 1.
@@ -118,10 +118,15 @@ class DensityModel(ClusterMixin, Estimator, _Declared, ABC):
                 "algorithm. Please select a different metric. A kd-tree needs a sum or maximum "
                 "over columns; algorithm='brute' takes any distance."
             )
-        wanted = self.algorithm in ("kd_tree", "ball_tree") or (
-            self.algorithm == "auto" and suits_tree(*rows.shape)
+        wanted = has_tree and (
+            self.algorithm in ("kd_tree", "ball_tree")
+            or (self.algorithm == "auto" and self._suits_tree(distance, rows))
         )
-        return "kd_tree" if has_tree and wanted else "brute"
+        return "kd_tree" if wanted else "brute"
+
+    def _suits_tree(self, distance: Any, rows: Any) -> bool:
+        """Whether a kd-tree is faster than a comparison of all rows."""
+        return suits_tree(*rows.shape)
 
     def _check_loaded(self) -> None:
         if "labels_" not in vars(self):

@@ -15,7 +15,7 @@ from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances.base import Distance
 from thetahat.models.cluster.density.base import DensityModel
-from thetahat.models.cluster.density.neighborhoods import density_clusters
+from thetahat.models.cluster.density.neighborhoods import density_clusters, suits_tree_at
 from thetahat.models.neighbors.search.metric import named_distance
 
 
@@ -32,8 +32,8 @@ class DBSCAN(DensityModel):
     the one of the smallest number. Clusters are numbered by their first core rows.
 
     Cost: O(n log n) time for few columns and O(n d) memory by a kd-tree, whatever the number of
-    neighbours; at most O(n² d) time. Many columns and sparse rows take O(n² d) time by matrix
-    products, block by block, and memory for the neighbours of rows that are not core rows.
+    neighbours; at most O(n² d) time. Many columns with few neighbours and sparse rows take O(n² d)
+    time by matrix products, block by block, and memory for the pairs of neighbours.
 
     Parameters
     ----------
@@ -147,6 +147,9 @@ class DBSCAN(DensityModel):
         # The power may be given at either place; only if it is given twice, there is a warning.
         power = given.pop("p", 2.0) if self.p is None else self.p
         return named_distance(self.metric, given, power, who)
+
+    def _suits_tree(self, distance: Distance, rows: Array) -> bool:
+        return suits_tree_at(rows, distance, float(self.eps))
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
