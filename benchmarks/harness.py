@@ -125,7 +125,7 @@ class Result:
         others = [peer.quality for peer in self.peers if peer.quality is not None]
         if self.ours is None or self.ours.quality is None or not others:
             return None
-        return self.ours.quality <= min(others) * (1 + self.case.slack)
+        return self.ours.quality <= min(others) + self.case.slack * abs(min(others))
 
     def bars(self) -> list[Judged]:
         """Each bar: its text, the ratio measured, and whether it holds."""

@@ -65,6 +65,11 @@ def test_quality_must_be_at_least_the_best_peers(quality, holds):
     assert ("WORSE" in report.race_table([result])) is not holds
 
 
+def test_equal_qualities_hold_whatever_their_sign():
+    assert a_result((1.0, -0.78), [(1.0, -0.78)]).quality_holds
+    assert not a_result((1.0, -0.77), [(1.0, -0.78)]).quality_holds
+
+
 def test_bars_are_judged_on_what_was_measured():
     bars = (Bar("limit", 1.6), Bar("peer 0", 1 / 6), Bar("nobody", 1.0))
     result = a_result((1.5, 1.0), [(6.0, 1.0)], limit=1.0, limit_name="X.T @ X", bars=bars)
