@@ -7,6 +7,7 @@ from sklearn import decomposition
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import thetahat as th
+from tests.data.chunked import Chunked, OnlyBlocks
 from tests.reference.factors.topics import expected_logs, topic_shares
 from thetahat.errors import DataError, ParameterError
 
@@ -156,6 +157,19 @@ def test_a_file_gives_the_topics_of_the_same_rows(tmp_path):
     model = th.LatentDirichletAllocation(3, random_state=0)
     expected = model.fit(X).components_
     found = model.fit(th.scan(tmp_path / "counts.csv")).components_
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_documents_of_all_blocks_start_the_topics(method):
+    """Also if the first blocks of a file have documents of one topic only."""
+    rng = np.random.default_rng(0)
+    words = rng.dirichlet(np.full(30, 0.1), 4)
+    X = np.array([rng.multinomial(40, words[i // 600]) for i in range(2400)]).astype(float)
+    model = th.LatentDirichletAllocation(4, learning_method=method, max_iter=2, random_state=0)
+    expected = model.fit(X).components_
+    blocks = OnlyBlocks(rows=Chunked(X=X, n_features=30), n_features=30)
+    found = model.fit(blocks).components_
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 

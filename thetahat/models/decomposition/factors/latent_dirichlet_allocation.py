@@ -206,7 +206,7 @@ class LatentDirichletAllocation(Watched, TopicModel):
         source = self._open_counts(X)
         documents = Documents(source)
         random = generator(self.random_state)
-        words = starting_words(documents.first, self.n_components, random)
+        words = starting_words(documents, self.n_components, random)
         run = TopicUpdates(self, words, source.n_rows)
 
         def attributes(theta: Array) -> dict[str, Any]:
@@ -275,7 +275,7 @@ class LatentDirichletAllocation(Watched, TopicModel):
             run = TopicUpdates(self, self._words(), float(self.total_samples), self.n_batch_iter_)
         else:
             random = generator(self.random_state)
-            words = starting_words(documents.first, self.n_components, random)
+            words = starting_words(documents, self.n_components, random)
             run = TopicUpdates(self, words, float(self.total_samples))
         for batch in documents.batches(self.batch_size):
             run.blend(batch)

@@ -55,10 +55,19 @@ class Documents:
     def _whole(self) -> Matrix | None:
         return counts_of(self.source.whole.X) if isinstance(self.source, InMemory) else None
 
-    @property
-    def first(self) -> Matrix:
-        """The first block."""
-        return next(iter(self.blocks()))
+    def taken(self, numbers: Array) -> Matrix:
+        """The rows of these numbers, in their order. Cost: one pass over blocks of a file."""
+        import scipy.sparse as sp
+
+        if self._whole is not None:
+            return self._whole[numbers]
+        order, parts, start = np.argsort(numbers), [], 0
+        ascending = numbers[order]
+        for block in self.blocks():
+            inside = np.searchsorted(ascending, [start, start + block.shape[0]])
+            parts.append(block[ascending[slice(*inside)] - start])
+            start += block.shape[0]
+        return sp.csr_array(sp.vstack(parts))[np.argsort(order)]
 
     def blocks(self) -> Iterator[Matrix]:
         if self._whole is not None:
@@ -81,18 +90,19 @@ class Documents:
         return float(sum(block.sum(dtype=np.float64) for block in self.blocks()))
 
 
-def starting_words(counts: Matrix, k: int, random: np.random.Generator) -> Array:
+def starting_words(documents: Documents, k: int, random: np.random.Generator) -> Array:
     """λ of shape (d, k) that starts every topic near a document, far from those of the others.
 
     Documents are drawn as in k-means++, by the squared Hellinger distances 2 − 2·Σ_w √(p_w·q_w) of
     their words from the nearest document that was drawn. Cost: O(k) times the words of at most
-    20·k documents, or 200.
+    20·k documents, or 200, and a pass over the rows of a file.
     """
     import scipy.sparse as sp
 
-    words: Array = random.gamma(START_SHAPE, 1.0 / START_SHAPE, (counts.shape[1], k))
-    few = random.permutation(counts.shape[0])[: max(SEEDS_FROM * k, 10 * SEEDS_FROM)]
-    some = counts[few].astype(np.float64)
+    n, d = documents.source.n_rows, documents.source.n_features
+    words: Array = random.gamma(START_SHAPE, 1.0 / START_SHAPE, (d, k))
+    few = random.permutation(n)[: max(SEEDS_FROM * k, 10 * SEEDS_FROM)]
+    some = documents.taken(few).astype(np.float64)
     totals = np.asarray(some.sum(axis=1)).ravel()
     used = totals > 0
     scale = sp.dia_array((np.where(used, 1.0 / np.where(used, totals, 1.0), 0.0)[None], [0]),
