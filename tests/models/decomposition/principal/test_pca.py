@@ -359,3 +359,10 @@ def test_lanczos_iterations_centre_the_rows_once(options, dtype, monkeypatch):
         again = th.PCA(3, svd_solver="arpack", **options).fit(X, sample_weight=weight)
     np.testing.assert_allclose(again.components_, model.components_, atol=1e-6)
     assert bool(calls) == (dtype == np.float32 or options != {"center": False})
+
+
+def test_a_first_batch_of_one_row_is_refused():
+    with pytest.raises(DataError, match=r"^PCA: n_samples = 1, .* Add rows"):
+        th.PCA(1).partial_fit(rows()[:1])
+    with pytest.raises(DataError, match=r"^PCA: the sum of the weights, 1, .* Multiply"):
+        th.PCA(1).fit(rows()[:2], sample_weight=[0.5, 0.5])

@@ -298,6 +298,11 @@ class PCA(GaussianView):
     def _keep(self, found: Spectrum, dtype: Any) -> PCA:
         """Store the attributes of the first components."""
         freedom = found.weight - 1.0
+        if found.weight == found.n_rows == 1:
+            raise DataError(
+                f"{type(self).__name__}: n_samples = 1, but a variance needs at least 2 rows. "
+                "Add rows."
+            )
         if not freedom > 0:
             raise DataError(
                 f"{type(self).__name__}: the sum of the weights, {found.weight:g}, must be more "
