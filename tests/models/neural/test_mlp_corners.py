@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -97,3 +99,25 @@ def test_several_labels_in_a_data_frame_of_polars():
     model = th.MLPClassifier(**settings).fit(X, polars.DataFrame(labels))
     other = th.MLPClassifier(**settings).fit(X, labels)
     np.testing.assert_array_equal(model.predict_proba(X), other.predict_proba(X))
+
+
+def test_predictions_of_one_row_do_not_copy_the_weights():
+    X = np.random.default_rng(0).normal(size=(4, 3000))
+    model = th.MLPRegressor(hidden_layer_sizes=(200,), max_iter=1, tol=None).fit(X, X[:, 0])
+    model.predict(X[:1])
+    tracemalloc.start()
+    try:
+        model.predict(X[:1])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < model.coefs_[0].nbytes / 4
+
+
+def test_weights_may_be_replaced():
+    X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+    model = th.MLPRegressor(hidden_layer_sizes=(2,), max_iter=1, tol=None).fit(X, X[:, 0])
+    model.coefs_[0] = np.zeros((3, 2))
+    model.intercepts_[0] = np.ones(2)
+    expected = model.coefs_[1].sum() + model.intercepts_[1][0]
+    np.testing.assert_allclose(model.predict(X), np.full(40, expected), rtol=1e-6)

@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.arrays import namespace, to_host
+from thetahat.data.arrays import is_device_array, namespace, to_host
 from thetahat.data.source import Block
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.distributed.transformed import transformed
@@ -179,12 +179,34 @@ class NetworkModel(TransformerMixin, ClassNamePrefixFeaturesOutMixin, NetworkPar
     def _several_outputs(self) -> bool:
         return self.n_outputs_ > 1 or self.loss_function_.columns != "one"
 
+    def _outputs(self, depth: int) -> Callable[[Block], Array]:
+        """The outputs of the first `depth` layers as a function of a block of rows.
+
+        The weights are used where they are: a copy of all in one θ takes longer than a few rows.
+        """
+        predictor, pairs = self._fitted_predictor(), list[tuple[Array, Array]]()
+        parts, dtype = [*self.coefs_, *self.intercepts_], self.coefs_[0].dtype
+        if not is_device_array(parts[0]):  # users may have set other weights
+            dtype = np.result_type(*parts)
+            parts = [each.astype(dtype, copy=False) for each in parts]
+        coefs, intercepts = iter(parts), iter(parts[len(self.coefs_) :])
+        none = parts[0].reshape(-1)[:0]
+        for layer, n in zip(predictor.layers, predictor.chain.widths, strict=False):
+            weights = next(coefs).reshape(-1) if layer.n_weights(n) else none
+            pairs.append((weights, next(intercepts) if layer.n_free(n) else none))
+
+        def outputs(block: Block) -> Array:
+            return predictor.outputs_of(_as_dtype(block, dtype), pairs[:depth], dtype)
+
+        return outputs
+
     def _raw(self, X: Any) -> Array:
         """z of every row, in the precision of the weights."""
         check_is_fitted(self)
         require_same_place(X, self.coefs_[0], type(self).__name__)
-        source, theta, predictor = self._open_again(X), self._theta(), self._fitted_predictor()
-        return source.map_rows(lambda block: predictor.raw(_as_dtype(block, theta.dtype), theta))
+        source, outputs = self._open_again(X), self._outputs(len(self.layers_))
+        z = source.map_rows(outputs)
+        return z if self._several_outputs() else z[:, 0]
 
     def transform(self, X: Any, layer: int = -1) -> Any:
         """Compute the outputs of a hidden layer: features that the network has learned.
@@ -220,12 +242,7 @@ class NetworkModel(TransformerMixin, ClassNamePrefixFeaturesOutMixin, NetworkPar
                 f"{self._n_features_out} columns of the default layer, but this layer has {width}. "
                 'Use set_output(transform="default") for other layers.'
             )
-        source, theta, predictor = self._open_again(X), self._theta(), self._fitted_predictor()
-
-        def outputs(block: Block) -> Array:
-            return predictor.outputs(_as_dtype(block, theta.dtype), theta, depth)
-
-        return transformed(self, source, outputs, width)
+        return transformed(self, self._open_again(X), self._outputs(depth), width)
 
     def to_torch(self) -> Any:
         """Convert the network into a module of torch, which computes the outputs before the link.

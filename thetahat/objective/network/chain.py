@@ -57,14 +57,21 @@ class Run:
         weights: Array,
         free: Array,
         random: np.random.Generator | None = None,
-        depth: int | None = None,
     ) -> Array:
-        """The outputs of the last layer, or of the first `depth` layers."""
+        """The outputs of the last layer."""
+        places = zip(self.chain.weights, self.chain.free, strict=True)
+        return self.through(x, [(weights[w], free[f]) for w, f in places], random)
+
+    def through(
+        self,
+        x: Matrix,
+        pairs: Sequence[tuple[Array, Array]],
+        random: np.random.Generator | None = None,
+    ) -> Array:
+        """The outputs of the last of as many layers as there are weights and free parameters."""
         self.outputs.clear()
-        for cell, w, f in zip(
-            self.cells[:depth], self.chain.weights, self.chain.free, strict=False
-        ):
-            x = cell.forward(x, weights[w], free[f], random)
+        for cell, (weights, free) in zip(self.cells, pairs, strict=False):
+            x = cell.forward(x, weights, free, random)
             self.outputs.append(x)
         return x
 

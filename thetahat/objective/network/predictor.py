@@ -7,7 +7,7 @@ is the sum over the rows of x_l δ_{l+1}ᵀ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from thetahat.data.arrays import namespace
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.types import Array, Matrix
 from thetahat.objective.network.chain import Chain
+from thetahat.objective.network.device_cells import is_device_dtype
 from thetahat.objective.network.layer import Layer
 from thetahat.objective.predictor import Predictor, in_double
 
@@ -93,18 +94,23 @@ class NetworkPredictor(Predictor):
 
     def outputs(self, X: Matrix, theta: Array, depth: int) -> Array:
         """The outputs of the first `depth` layers, shape (n, width)."""
-        n, weights_and_free = X.shape[0], self.split(theta)
-        if type(theta) is not np.ndarray:
-            run = self.chain.run(n, theta.dtype)
+        pairs = [(weights, free) for _, weights, free in self.parts(theta)]
+        return self.outputs_of(X, pairs[:depth], theta.dtype)
+
+    def outputs_of(self, X: Matrix, pairs: Sequence[tuple[Array, Array]], dtype: Any) -> Array:
+        """The same from the weights and free parameters of each of these layers, without θ."""
+        n = X.shape[0]
+        if is_device_dtype(dtype):
+            run = self.chain.run(n, dtype)
             cuts = [slice(at, at + ROWS_ON_DEVICE) for at in range(0, n, ROWS_ON_DEVICE)]
-            parts = [run.forward(X[rows], *weights_and_free, depth=depth) for rows in cuts]
-            return namespace(theta).concat(parts, axis=0)
-        X = in_double(X) if theta.dtype == np.float64 else X
-        found = np.empty((n, self.chain.widths[depth]), dtype=theta.dtype)
-        run = self.chain.run(min(n, ROWS_AT_ONCE), theta.dtype)
+            parts = [run.through(X[rows], pairs) for rows in cuts]
+            return namespace(parts[0]).concat(parts, axis=0)
+        X = in_double(X) if dtype == np.float64 else X
+        found = np.empty((n, self.chain.widths[len(pairs)]), dtype=dtype)
+        run = self.chain.run(min(n, ROWS_AT_ONCE), dtype)
         for begin in range(0, n, ROWS_AT_ONCE):
             rows = slice(begin, min(n, begin + ROWS_AT_ONCE))
-            x = run.forward(X[rows], *weights_and_free, depth=depth)
+            x = run.through(X[rows], pairs)
             found[rows] = x if isinstance(x, np.ndarray) else x.toarray()
         return found
 
