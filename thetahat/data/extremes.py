@@ -18,7 +18,7 @@ from thetahat.data.columns.schema import Schema
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 EXTREME = 1e50
 """Targets with a larger maximum than this, or a smaller one than its inverse, are rescaled."""
@@ -107,6 +107,14 @@ def in_type_of_rows(values: Array, dtype: Any, name: str, who: str) -> Array:
             "the type of X. Rescale the columns, or convert X to float64."
         )
     return found
+
+
+def squares_in_range(rows: Matrix) -> Matrix:
+    """The rows, or multiples of them whose sums of squares float32 can hold. Cost: O(n d)."""
+    if rows.dtype == np.float64:
+        return rows
+    size = float(max(rows.max(), -rows.min()))
+    return rows if 1e-12 < size < 1e12 or size == 0 else rows / rows.dtype.type(size)
 
 
 def in_ordinary_units(source: Source) -> tuple[Source, float]:

@@ -206,3 +206,9 @@ BAD = [
 def test_bad_input_is_refused(options, X, error, message):
     with pytest.raises(error, match=message):
         th.SpectralEmbedding(**options).fit(X)
+
+
+def test_a_function_that_returns_text_is_named():
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    with pytest.raises(DataError, match=r"affinity must return a matrix.* returned 'x'"):
+        th.SpectralEmbedding(affinity=lambda X: "x").fit(X)

@@ -228,6 +228,25 @@ def test_bad_input_is_refused(options, X, message):
         th.TSNE(**options).fit(X)
 
 
+@pytest.mark.parametrize("method", ["exact", "barnes_hut"])
+def test_first_points_without_forces_are_refused(method):
+    X = groups()
+    far = np.column_stack([np.arange(len(X)), np.zeros(len(X))]) * 1e12
+    with pytest.raises(DataError, match=r"first points are so far from 0, up to .*e\+13"):
+        th.TSNE(perplexity=5, init=far, method=method).fit(X)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize("unit", [1e-30, 1e30])
+def test_principal_directions_of_float32_rows_in_any_unit(kind, unit):
+    X = np.abs(groups()).astype("float32") * np.float32(unit)
+    model = th.TSNE(perplexity=5, max_iter=100, init="pca", random_state=0)
+    model.fit(kind(X))
+    assert np.isfinite(model.embedding_).all()
+    assert model.kl_divergence_ < 3
+
+
 def test_all_pairs_are_refused_when_they_need_too_much_memory():
     X = groups(700)
     with th.config(memory=10_000_000), pytest.raises(th.errors.MemoryBudgetError, match="TSNE"):

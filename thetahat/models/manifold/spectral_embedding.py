@@ -10,7 +10,7 @@ import numpy as np
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of, whole
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.stationary import RBF
@@ -181,4 +181,12 @@ class SpectralEmbedding(GraphModel):
             return kernel_affinity(X, RBF(gamma=self.gamma_))
         if isinstance(self.affinity, Kernel):
             return kernel_affinity(X, self.affinity)
-        return np.asarray(self.affinity(X), dtype=np.float64)
+        found = self.affinity(X)
+        try:
+            return np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                "SpectralEmbedding: the function affinity must return a matrix of numbers, with "
+                f"one row and one column per row of X, but it returned {found!r:.60}. Use another "
+                "function, or a name such as 'rbf'."
+            ) from error

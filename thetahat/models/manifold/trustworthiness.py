@@ -10,6 +10,8 @@ from thetahat.data.validation import as_features, is_sparse
 from thetahat.estimator.distributed.functions import needs_memory
 from thetahat.estimator.parameters import check_value, whole
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.distances.base import Termwise
 from thetahat.models.neighbors.nearest_neighbors import NearestNeighbors
 
 ENTRIES_AT_ONCE = 1 << 20
@@ -74,10 +76,7 @@ def trustworthiness(
     beyond, step = 0, max(1, ENTRIES_AT_ONCE // n)
     for start in range(0, n, step):
         which = np.arange(start, min(n, start + step))
-        queries = rows[which] if not is_sparse(rows) else rows.tocsr()[which]
-        found = search._index.nearest(queries, n)
-        distance = np.empty((len(which), n))
-        np.put_along_axis(distance, found.row, found.distance, axis=1)
+        distance = _distances(search, rows, which)
         distance[np.arange(len(which)), which] = np.inf
         to_near = np.take_along_axis(distance, near[which], axis=1)
         distance.sort(axis=1)
@@ -85,3 +84,16 @@ def trustworthiness(
             ranks = np.searchsorted(ordered, each) + 1 - n_neighbors
             beyond += int(ranks[ranks > 0].sum())
     return 1.0 - beyond * (2.0 / (n * n_neighbors * (2.0 * n - 3.0 * n_neighbors - 1.0)))
+
+
+def _distances(search: NearestNeighbors, rows: Matrix, which: Array) -> Array:
+    """The distances of some rows from all rows."""
+    index = search._index
+    if isinstance(index.distance, Termwise) and not is_sparse(rows):
+        distance = index.distance.pairwise(rows[which], rows)
+        if np.isfinite(distance).all():
+            return distance
+    found = index.nearest(rows.tocsr()[which] if is_sparse(rows) else rows[which], rows.shape[0])
+    distance = np.empty(found.row.shape)
+    np.put_along_axis(distance, found.row, found.distance, axis=1)
+    return distance

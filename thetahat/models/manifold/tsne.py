@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from thetahat.data.extremes import squares_in_range
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
@@ -244,6 +245,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Estimator
             if (reached := getattr(interrupt, "solution", None)) is not None:
                 self._keep(reached)
             raise
+        self._require_start(solution)
         self.__dict__.update(attributes(solution.theta))
         self._keep(solution)
         return self._checked()
@@ -288,6 +290,14 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Estimator
                 ConvergenceWarning,
             )
         return self
+
+    def _require_start(self, solution: Solution) -> None:
+        if solution.outcome is Outcome.DIVERGED and not solution.steps:
+            far = np.abs(solution.theta).max()
+            raise DataError(
+                f"TSNE: the first points are so far from 0, up to {far:.2g}, that their forces "
+                "vanish. Use init / (1e4 * init[:, 0].std())."
+            )
 
     def _require_rows(self, rows: Matrix) -> None:
         n = int(rows.shape[0])
@@ -351,10 +361,10 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Estimator
                 f"columns with init='pca', but n_samples = {n} and n_features = {rows.shape[1]}. "
                 "Use init='random' or fewer components."
             )
-        model = PCA(self.n_components, random_state=self.random_state)
-        scores = np.ascontiguousarray(
-            model.set_output(transform="default").fit_transform(rows), dtype=np.float64
+        model = PCA(self.n_components, random_state=self.random_state).set_output(
+            transform="default"
         )
+        scores = model.fit_transform(squares_in_range(rows)).astype(np.float64, order="C")
         scores /= np.abs(scores).max()  # squares of tiny scores would vanish
         return scores * (START / float(np.std(scores[:, 0])))
 
