@@ -162,3 +162,13 @@ def test_other_arguments_need_metadata_routing(method):
         model.fit(X, PARTIAL, marks=1)
     with pytest.raises(ValueError, match="enable_metadata_routing=True"):
         getattr(model.fit(X, PARTIAL), method)(X, marks=1)
+
+
+@pytest.mark.parametrize(
+    "model", [th.SelfTrainingClassifier(), th.EmbeddingNetwork(max_iter=1), th.LaplacianSVM()]
+)
+@pytest.mark.parametrize("kind", [str, bytes, object])
+def test_the_text_of_an_unlabelled_row_is_no_class(model, kind):
+    y = np.array(["a", "-1", "-1", "-1", "b"] * 4)
+    with pytest.raises(th.errors.DataError, match="12 of 20 labels are the text '-1'"):
+        model.fit(np.arange(20.0)[:, None], y.astype(kind))

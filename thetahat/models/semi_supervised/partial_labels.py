@@ -36,6 +36,7 @@ class PartlyLabelled(LabelledEstimator):
                 f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
                 f"y has {labels.shape[0]}. Pass one label per row, −1 for unlabelled rows."
             )
+        self._refuse_text_of_unlabelled(labels)
         if labels.dtype.kind in "US":
             known = np.ones(n_rows, dtype=bool)
         elif labels.dtype.kind == "O":  # the comparison of a missing label has no truth value
@@ -54,3 +55,17 @@ class PartlyLabelled(LabelledEstimator):
         if labels.dtype.kind == "O" and checked.dtype.kind in "ib":
             labels = labels.astype(checked.dtype)
         return labels, known
+
+    def _refuse_text_of_unlabelled(self, labels: Array) -> None:
+        """−1 among texts became a text when the array was made, and would be one more class."""
+        kind = labels.dtype.kind
+        if kind not in "USO":
+            return
+        text = labels == (str(UNLABELLED).encode() if kind == "S" else str(UNLABELLED))
+        rows = np.flatnonzero(text)
+        if rows.size:
+            raise DataError(
+                f"{type(self).__name__}: {rows.size} of {len(labels)} labels are the text '-1' "
+                f"(first at row {rows[0]}), but rows without a label have the number −1. Give y as "
+                "an array of objects: np.where(known, y.astype(object), -1)."
+            )
