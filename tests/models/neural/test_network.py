@@ -195,6 +195,8 @@ def test_steps_approximate_a_function_within_k_over_m(m):
         (lambda: xor_network().gradient(CORNERS, np.ones(4), "zero_one"), "has no derivative"),
         (lambda: Dense(2, "sinus"), "activation='sinus' is not known"),
         (lambda: th.neural.step_network(np.sin, 1.0, 1.0), "must be less than high"),
+        (lambda: th.neural.step_network("sin"), "must be a function of an array of points"),
+        (lambda: th.neural.step_network(np.sin, "a", 1.0), "low='a' must be less than high"),
         (lambda: th.neural.step_network(np.sin, n_steps=0), "n_steps=0 must be a whole number"),
         (
             lambda: th.neural.step_network(lambda x: np.full_like(x, np.inf)),

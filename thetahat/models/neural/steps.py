@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -46,7 +48,13 @@ def step_network(
     >>> bool(np.abs(network(x) - np.sin(x)).max() <= 3 / 100)
     True
     """
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+    if not callable(function):
+        raise ParameterError(
+            f"step_network: function={function!r} must be a function of an array of points, such "
+            "as numpy.sin."
+        )
+    numbers = all(isinstance(end, Real) and math.isfinite(end) for end in (low, high))
+    if not (numbers and low < high):
         raise ParameterError(
             f"step_network: low={low!r} must be less than high={high!r}, and both finite."
         )
