@@ -5,6 +5,7 @@ import pytest
 from sklearn import decomposition
 
 import thetahat as th
+from thetahat.errors import ParameterError
 
 
 def atoms_and_rows(k=12, d=6, n=40):
@@ -93,3 +94,11 @@ def test_files_are_coded_without_a_fit(tmp_path):
     with pytest.raises(ValueError, match="the atoms have 5 columns, X has 6"):
         th.SparseCoder(atoms[:, :5]).transform(rows)
     np.testing.assert_array_equal(coder.fit(X).transform(rows), coder.transform(X))
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e160])
+@pytest.mark.parametrize("algorithm", ["lars", "lasso_cd", "omp", "threshold"])
+def test_atoms_whose_products_overflow_or_vanish_are_refused(algorithm, unit):
+    atoms = np.eye(3) * unit
+    with pytest.raises(ParameterError, match="products of atoms would overflow or vanish"):
+        th.SparseCoder(atoms, transform_algorithm=algorithm).transform(np.ones((2, 3)))

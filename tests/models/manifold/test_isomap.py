@@ -167,3 +167,10 @@ def test_bad_rows_are_refused():
         model = th.Isomap(n_neighbors=None, radius=2.0).fit(cloud(20))
     with pytest.raises(DataError, match="row 1 of X has no training row within radius=2"):
         model.transform([[0.0, 0.0, 0.0], [90.0, 0.0, 0.0]])
+
+
+def test_paths_beyond_the_range_of_float32_are_refused():
+    X = np.linspace(-1, 1, 30)[:, None] * [3e38, 0]
+    with pytest.raises(DataError, match=r"dist_matrix_ holds 6e.38, which is beyond the range"):
+        th.Isomap().fit(X.astype("float32"))
+    assert np.isfinite(th.Isomap().fit(X).embedding_).all()

@@ -232,7 +232,7 @@ def test_bad_input_is_refused(options, X, message):
 def test_first_points_without_forces_are_refused(method):
     X = groups()
     far = np.column_stack([np.arange(len(X)), np.zeros(len(X))]) * 1e12
-    with pytest.raises(DataError, match=r"first points are so far from 0, up to .*e\+13"):
+    with pytest.raises(DataError, match=r"points of init, up to .*e\+13, are so far"):
         th.TSNE(perplexity=5, init=far, method=method).fit(X)
 
 

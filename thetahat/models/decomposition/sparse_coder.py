@@ -15,6 +15,8 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.decomposition.coded_rows import CodedRows
 
+LARGEST = 1e140
+
 
 @with_parameters
 class SparseCoder(CodedRows):
@@ -136,5 +138,12 @@ class SparseCoder(CodedRows):
             raise ParameterError(
                 f"SparseCoder: dictionary has shape {atoms.shape}, but it must have two "
                 "dimensions, one row per atom and at least one atom. Pass an array of shape (k, d)."
+            )
+        largest = float(np.abs(atoms).max())
+        if largest and not 1 / LARGEST < largest < LARGEST:
+            raise ParameterError(
+                f"SparseCoder: the largest entry of dictionary is {largest:.2g} in absolute value, "
+                f"but it must be between {1 / LARGEST:.0e} and {LARGEST:.0e}, because products of "
+                "atoms would overflow or vanish. Divide the atoms by their norms."
             )
         return atoms

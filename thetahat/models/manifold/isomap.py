@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.data.extremes import in_type_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.data.validation import is_sparse
@@ -144,6 +145,7 @@ class Isomap(NeighborEmbedding):
         index = self.nbrs_._index
         given = index.distance is None and is_sparse(index.rows)
         D = geodesic_distances(self._edges(), index, given, "Isomap")
+        in_type_of_rows(D.max(keepdims=True), source.X.dtype, "dist_matrix_", "Isomap")
         found = classical_scaling(
             D, self.n_components, tol=self.tol, max_iter=self.max_iter,
             whole=by_whole(self.eigen_solver),

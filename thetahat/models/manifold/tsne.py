@@ -293,10 +293,9 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Estimator
 
     def _require_start(self, solution: Solution) -> None:
         if solution.outcome is Outcome.DIVERGED and not solution.steps:
-            far = np.abs(solution.theta).max()
             raise DataError(
-                f"TSNE: the first points are so far from 0, up to {far:.2g}, that their forces "
-                "vanish. Use init / (1e4 * init[:, 0].std())."
+                f"TSNE: the points of init, up to {np.abs(solution.theta).max():.2g}, are so far "
+                "apart that their forces vanish. Use init / (1e4 * init[:, 0].std())."
             )
 
     def _require_rows(self, rows: Matrix) -> None:
@@ -361,10 +360,9 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Estimator
                 f"columns with init='pca', but n_samples = {n} and n_features = {rows.shape[1]}. "
                 "Use init='random' or fewer components."
             )
-        model = PCA(self.n_components, random_state=self.random_state).set_output(
-            transform="default"
-        )
-        scores = model.fit_transform(squares_in_range(rows)).astype(np.float64, order="C")
+        model = PCA(self.n_components, random_state=self.random_state)
+        scores = model.set_output(transform="default").fit_transform(squares_in_range(rows))
+        scores = scores.astype(np.float64, order="C")
         scores /= np.abs(scores).max()  # squares of tiny scores would vanish
         return scores * (START / float(np.std(scores[:, 0])))
 
