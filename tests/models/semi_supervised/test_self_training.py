@@ -172,3 +172,10 @@ def test_the_text_of_an_unlabelled_row_is_no_class(model, kind):
     y = np.array(["a", "-1", "-1", "-1", "b"] * 4)
     with pytest.raises(th.errors.DataError, match="12 of 20 labels are the text '-1'"):
         model.fit(np.arange(20.0)[:, None], y.astype(kind))
+
+
+def test_missing_labels_of_pandas_are_named():
+    pandas = pytest.importorskip("pandas")
+    y = np.array(["a", -1, -1, pandas.NA, "b"] * 4, dtype=object)
+    with pytest.raises(th.errors.DataError, match="labels are missing"):
+        th.SelfTrainingClassifier().fit(np.arange(20.0)[:, None], y)

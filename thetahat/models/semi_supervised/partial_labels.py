@@ -58,11 +58,14 @@ class PartlyLabelled(LabelledEstimator):
 
     def _refuse_text_of_unlabelled(self, labels: Array) -> None:
         """−1 among texts became a text when the array was made, and would be one more class."""
-        kind = labels.dtype.kind
-        if kind not in "USO":
+        if labels.dtype.kind not in "USO":
             return
-        text = labels == (str(UNLABELLED).encode() if kind == "S" else str(UNLABELLED))
-        rows = np.flatnonzero(text)
+        word = str(UNLABELLED)
+        texts = (word, word.encode())
+        # Some objects, such as missing values of pandas, cannot be compared with a text.
+        rows = np.flatnonzero(
+            [isinstance(each, str | bytes) and each in texts for each in labels.tolist()]
+        )
         if rows.size:
             raise DataError(
                 f"{type(self).__name__}: {rows.size} of {len(labels)} labels are the text '-1' "
