@@ -80,7 +80,10 @@ def full_spectrum(source: InMemory, *, centre: bool, scale: Array | None = None)
     dense = source.X if isinstance(source.X, np.ndarray) else source.X.toarray()
     about = means(source)
     mean = about.mean[: source.n_features] if centre else np.zeros(source.n_features)
-    rows = np.subtract(dense, mean.astype(dense.dtype))
+    with np.errstate(over="ignore"):
+        rows = np.subtract(dense, mean.astype(dense.dtype))
+    if rows.dtype != np.float64 and not np.isfinite(rows).all():
+        rows = np.subtract(dense, mean)
     if scale is not None:
         rows /= scale.astype(rows.dtype)
     if source.has_weight:
