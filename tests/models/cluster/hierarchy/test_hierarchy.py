@@ -158,6 +158,25 @@ def test_a_complete_graph_changes_nothing(linkage):
     np.testing.assert_array_equal(bound.labels_, free.labels_)
 
 
+def test_a_complete_graph_keeps_the_order_of_equal_heights_of_single_linkage():
+    for seed in range(5):
+        X = np.random.default_rng(seed).integers(0, 5, size=(40, 2)).astype(float)
+        free = th.AgglomerativeClustering(6, linkage="single").fit(X)
+        graph = np.ones((40, 40))
+        bound = th.AgglomerativeClustering(6, linkage="single", connectivity=graph).fit(X)
+        np.testing.assert_array_equal(bound.children_, free.children_)
+        np.testing.assert_array_equal(bound.labels_, free.labels_)
+
+
+def test_single_linkage_of_an_incomplete_tree_is_the_start_of_the_whole_tree():
+    X = heap(60, 2)
+    options = dict(connectivity=th.kneighbors_graph(X, 6), linkage="single")
+    model = th.AgglomerativeClustering(7, compute_full_tree=False, **options).fit(X)
+    whole = th.AgglomerativeClustering(7, compute_full_tree=True, **options).fit(X)
+    np.testing.assert_array_equal(model.children_, whole.children_[:53])
+    assert adjusted_rand_score(model.labels_, whole.labels_) == 1.0
+
+
 def test_a_graph_in_pieces_is_reported_and_joined():
     X, y = make_blobs(90, centers=[[0, 0], [20, 0], [0, 20]], random_state=0)
     graph = th.kneighbors_graph(X, 8)

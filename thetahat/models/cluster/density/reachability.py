@@ -17,6 +17,7 @@ from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 from thetahat.mathematics.distances.base import Termwise
+from thetahat.models.cluster.hierarchy.connectivity import shortest_tree
 from thetahat.models.cluster.hierarchy.dissimilarities import triangle_of
 from thetahat.models.cluster.hierarchy.merging import numbered
 from thetahat.models.neighbors.search.given_graph import require_graph
@@ -105,9 +106,6 @@ def _tree_of_graph(
     graph: SparseMatrix, k: int, alpha: float, who: str
 ) -> tuple[Array, Array, Array]:
     """The shortest tree along the stored distances of a sparse matrix."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
     require_graph(graph, who)
     n, counts = graph.shape[0], np.diff(graph.indptr)
     if counts.min() < k:
@@ -124,11 +122,7 @@ def _tree_of_graph(
     left = np.repeat(np.arange(n), counts)
     right = graph.indices.astype(np.int64)
     length = np.maximum(np.maximum(core[left], core[right]), graph.data / alpha)
-    # Ranks in place of lengths, because SciPy takes 0 for no edge, and ties depend on its order.
-    place = np.lexsort((np.maximum(left, right), np.minimum(left, right), length))
-    place = place[left[place] != right[place]]
-    ranks = csr_array((np.arange(1.0, len(place) + 1), (left[place], right[place])), shape=(n, n))
-    chosen = place[minimum_spanning_tree(ranks).data.astype(np.int64) - 1]
+    chosen = shortest_tree(left, right, length, n)
     if len(chosen) < n - 1:
         raise DataError(
             f"{who}: Sparse distance matrix has {n - len(chosen)} connected components; HDBSCAN "

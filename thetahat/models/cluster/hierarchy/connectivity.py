@@ -17,7 +17,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances.base import Distance
 from thetahat.models.cluster.hierarchy.dissimilarities import distance_of, triangle_of_given
-from thetahat.models.cluster.hierarchy.merging import LINKAGES, centred
+from thetahat.models.cluster.hierarchy.merging import LINKAGES, centred, numbered
 
 PAIRS_AT_ONCE = 1 << 18
 _REMEDY = "Pass 1 or True for an edge, and 0 or False for none."
@@ -70,12 +70,31 @@ def merged_along(
     else:
         first = np.repeat(np.arange(len(rows)), np.diff(indptr))
         height = measure.along(first, indices)
+        if linkage == "single":
+            tree = shortest_tree(first, indices, height, len(rows))
+            children, heights = numbered(first[tree], indices[tree], height[tree])
+            return children[:n_merges], heights[:n_merges], n_parts
     children, heights = np.empty((n_merges, 2), dtype=np.int64), np.empty(n_merges)
     count = _native.graph_linkage(
         indptr, indices, height, points, LINKAGES[linkage], children, heights
     )
     assert count == n_merges
     return children, heights, n_parts
+
+
+def shortest_tree(first: Array, second: Array, length: Array, n: int) -> Array:
+    """The numbers of the edges of a minimum spanning tree of n rows, fewer if some are not joined.
+
+    Of edges of one length, those between smaller row numbers are taken. Cost: O(m log m).
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    # Ranks in place of lengths, because SciPy takes 0 for no edge, and ties depend on its order.
+    place = np.lexsort((np.maximum(first, second), np.minimum(first, second), length))
+    place = place[first[place] != second[place]]
+    ranks = csr_array((np.arange(1.0, len(place) + 1), (first[place], second[place])), shape=(n, n))
+    return np.asarray(place[minimum_spanning_tree(ranks).data.astype(np.int64) - 1])
 
 
 def _symmetric(graph: Any, n: int, who: str) -> Any:
