@@ -16,7 +16,9 @@ class AgglomerativeClustering(ClusterMixin, Agglomeration):
 
     The hierarchy is cut where the number of clusters or the height is the requested one.
     `dendrogram_` draws it and cuts it elsewhere. Of merges at equal heights, those of smaller row
-    numbers come first, so that the result does not depend on chance or on the number of threads.
+    numbers come first with single linkage. Other linkages take the one that their search finds
+    first, so that rows at equal distances can give another hierarchy in another order or with a
+    connectivity. The result does not depend on chance or on the number of threads.
 
     Formula: the dissimilarity of clusters G and H is min d(x_i, x_j) over i ∈ G and j ∈ H with
     single, max d(x_i, x_j) with complete, the mean Σ Σ d(x_i, x_j)/(|G||H|) with average, and
