@@ -141,7 +141,8 @@ class GaussianSubspace(Likelihood, Novelty, Projection):
 def scale_of_scores(deviation: Array, xp: Any) -> Array:
     """Standard deviations to divide by, at least the rounding error of the largest of them."""
     largest = float(xp.max(deviation)) if deviation.shape[0] else 0.0
-    return xp.clip(deviation, float(xp.finfo(deviation.dtype).eps) * (largest or 1.0))
+    smallest = float(xp.finfo(deviation.dtype).eps) * (largest or 1.0)
+    return xp.clip(deviation, smallest, None)
 
 
 class GaussianView(GaussianSubspace):
