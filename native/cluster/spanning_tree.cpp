@@ -13,6 +13,7 @@
 #include "cluster/spanning_edges.hpp"
 #include "core/interrupts.hpp"
 #include "core/parallel.hpp"
+#include "core/simd4.hpp"
 #include "neighbors/metrics.hpp"
 
 namespace thetahat {
@@ -21,87 +22,112 @@ namespace cluster {
 
 namespace {
 
-// The nearest row outside of the tree, with the row of the tree that it is nearest to.
-struct Outside {
-    std::int64_t row, from;
-    double length;
-};
-
-// Prim's steps. fill(i, first, last, lengths) measures row i from some of the rows that are left;
-// keep(rows) forgets the others.
+// Prim's steps. fill(i, first, last, lengths) measures row i from the rows at some places, and
+// move(from, to) puts the row at one place to another. The rows outside of the tree have the first
+// places: the last of them takes the place of one that is added.
 class Prim {
   public:
-    explicit Prim(std::size_t n) : left_(n) {
+    Prim(std::size_t n, const double *core)
+        : left_(n), core_(core), row_(n), from_(padded(n), 0), length_(padded(n), infinity),
+          new_(padded(n), infinity), cores_(core == nullptr ? 0 : padded(n), 0.0),
+          least_(padded(n) / block + 1) {
         for (std::size_t i = 0; i < n; ++i)
-            left_[i] = {static_cast<std::int64_t>(i), 0, infinity};
+            row_[i] = static_cast<std::int64_t>(i);
+        if (core != nullptr)
+            std::copy(core, core + n, cores_.begin());
     }
 
-    template <typename Fill, typename Keep>
-    void run(double work, int threads, const double *core, const Fill &fill, const Keep &keep,
-             Edges &edges) {
-        std::size_t built = left_.size(), n_left = built - 1;
+    template <typename Fill, typename Move>
+    void run(double work, int threads, const Fill &fill, const Move &move, Edges &edges) {
         InterruptionPoint point;
         std::int64_t row = 0;
-        in_tree_.assign(built, 0);
-        in_tree_[0] = 1;
-        while (n_left > 0) {
-            const std::size_t n = left_.size(), size = 2048, pieces = (n + size - 1) / size;
-            lengths_.resize(n);
-            best_.assign(pieces, n);
-            const int used = double(n) * work < worth_sharing ? 1 : threads;
+        take(0, move);
+        while (left_ > 0) {
+            const std::size_t size = 2048, pieces = (left_ + size - 1) / size;
+            const int used = double(left_) * work < worth_sharing ? 1 : threads;
             for_each_piece(pieces, used, [&](std::size_t piece) {
-                const std::size_t from = piece * size, to = std::min(n, from + size);
-                fill(static_cast<std::size_t>(row), from, to, lengths_.data());
-                best_[piece] = update(row, from, to, core);
+                const std::size_t first = piece * size, last = std::min(left_, first + size);
+                fill(static_cast<std::size_t>(row), first, last, new_.data());
+                update(row, first, last);
             });
-            std::size_t best = n;
-            for (const std::size_t place : best_)
-                if (place < n && (best == n || nearer(left_[place], left_[best])))
-                    best = place;
-            edges.add(left_[best].row, left_[best].from, left_[best].length);
-            point.after(double(n) * (4.0 + work));
-            row = left_[best].row;
-            in_tree_[best] = 1;
-            if (--n_left * 2 <= n && n > 64) {
-                std::vector<std::size_t> kept;
-                for (std::size_t i = 0; i < n; ++i)
-                    if (!in_tree_[i]) {
-                        left_[kept.size()] = left_[i];
-                        kept.push_back(i);
-                    }
-                left_.resize(kept.size());
-                in_tree_.assign(kept.size(), 0);
-                keep(kept);
-            }
+            const std::size_t best = nearest();
+            edges.add(row_[best], from_[best], length_[best]);
+            point.after(double(left_) * (4.0 + work));
+            row = row_[best];
+            take(best, move);
         }
     }
 
   private:
-    static bool nearer(const Outside &a, const Outside &b) {
-        return shorter(a.row, {a.length, a.from}, b.row, {b.length, b.from});
+    static constexpr std::size_t block = 64;
+    static std::size_t padded(std::size_t n) { return (n + block - 1) / block * block; }
+
+    // Remove the row at a place from those outside of the tree.
+    template <typename Move> void take(std::size_t place, const Move &move) {
+        const std::size_t last = --left_;
+        if (place != last) {
+            row_[place] = row_[last], from_[place] = from_[last];
+            length_[place] = length_[last];
+            if (core_ != nullptr)
+                cores_[place] = cores_[last];
+            move(last, place);
+        }
+        length_[last] = new_[last] = infinity;
     }
 
-    std::size_t update(std::int64_t row, std::size_t from, std::size_t to, const double *core) {
-        std::size_t best = left_.size();
-        for (std::size_t i = from; i < to; ++i) {
-            if (in_tree_[i])
-                continue;
-            Outside &at = left_[i];
-            double length = lengths_[i];
-            if (core != nullptr)
-                length = std::max({length, core[row], core[at.row]});
-            if (length < at.length || (length == at.length && row < at.from))
-                at.length = length, at.from = row;
-            if (best == left_.size() || nearer(at, left_[best]))
-                best = i;
+    // Compare the rows at some places, the first a multiple of `block`, with a row of the tree.
+    void update(std::int64_t row, std::size_t first, std::size_t last) {
+        for (std::size_t begin = first; begin < last; begin += block) {
+            Wide least = Wide{} + infinity;
+            for (std::size_t i = begin; i < begin + block; i += wide_size) {
+                Wide length = load_wide(new_.data() + i);
+                if (core_ != nullptr) {
+                    length = larger(length, Wide{} + core_[row]);
+                    length = larger(length, load_wide(cores_.data() + i));
+                }
+                const Wide known = load_wide(length_.data() + i);
+                WideMask from;
+                std::memcpy(&from, from_.data() + i, sizeof from);
+                const WideMask nearer = (WideMask)(length < known) |
+                                        ((WideMask)(length == known) & (WideMask)(row < from));
+                const Wide now = chosen(nearer, length, known);
+                from = (nearer & row) | (~nearer & from);
+                std::memcpy(length_.data() + i, &now, sizeof now);
+                std::memcpy(from_.data() + i, &from, sizeof from);
+                least = chosen((WideMask)(now < least), now, least);
+            }
+            double &found = least_[begin / block] = least[0];
+            for (std::size_t k = 1; k < wide_size; ++k)
+                found = std::min(found, least[k]);
         }
+    }
+
+    // The place of the next row.
+    std::size_t nearest() const {
+        const std::size_t blocks = (left_ + block - 1) / block;
+        const double least =
+            *std::min_element(least_.begin(), least_.begin() + static_cast<std::ptrdiff_t>(blocks));
+        std::size_t best = left_;
+        for (std::size_t part = 0; part < blocks; ++part)
+            for (std::size_t i = part * block;
+                 least_[part] == least && i < std::min(left_, (part + 1) * block); ++i)
+                if (length_[i] == least &&
+                    (best == left_ ||
+                     shorter(row_[i], {least, from_[i]}, row_[best], {least, from_[best]})))
+                    best = i;
         return best;
     }
 
-    std::vector<Outside> left_;
-    std::vector<char> in_tree_{};
-    std::vector<double> lengths_{};
-    std::vector<std::size_t> best_{};
+    static Wide chosen(const WideMask &mask, const Wide &a, const Wide &b) {
+        return (Wide)((mask & (WideMask)a) | (~mask & (WideMask)b));
+    }
+    static Wide larger(const Wide &a, const Wide &b) { return chosen((WideMask)(a > b), a, b); }
+
+    std::size_t left_;
+    const double *core_;
+    std::vector<std::int64_t> row_, from_;     // a row, and the row of the tree nearest to it
+    std::vector<double> length_, new_, cores_; // how far that is; how far the row added last is
+    std::vector<double> least_;                // the smallest length of every block
 };
 
 void spanning_tree_all(Matrix<const double> rows, double p, bool counts_differences,
@@ -118,11 +144,9 @@ void spanning_tree_all(Matrix<const double> rows, double p, bool counts_differen
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < d; ++j)
             points[i / 4 * 4 * d + 4 * j + i % 4] = from[i * d + j];
-    const auto keep = [&](const std::vector<std::size_t> &kept) {
-        for (std::size_t i = 0; i < kept.size(); ++i) // no row moves towards the end
-            for (std::size_t j = 0; j < d; ++j)
-                points[i / 4 * 4 * d + 4 * j + i % 4] =
-                    points[kept[i] / 4 * 4 * d + 4 * j + kept[i] % 4];
+    const auto move = [&](std::size_t last, std::size_t to) {
+        for (std::size_t j = 0; j < d; ++j)
+            points[to / 4 * 4 * d + 4 * j + to % 4] = points[last / 4 * 4 * d + 4 * j + last % 4];
     };
     neighbors::with_metric(p, counts_differences, 0, [&](auto, const auto &metric) {
         const auto fill = [&](std::size_t row, std::size_t first, std::size_t last, double *to) {
@@ -139,7 +163,7 @@ void spanning_tree_all(Matrix<const double> rows, double p, bool counts_differen
                 std::copy(lengths, lengths + std::min<std::size_t>(4, last - i), to + i);
             }
         };
-        Prim(n).run(double(d), threads, cores, fill, keep, edges);
+        Prim(n, cores).run(double(d), threads, fill, move, edges);
     });
     edges.sort();
 }
@@ -157,14 +181,11 @@ void spanning_tree_given(Vector<const double> triangle, Vector<const double> cor
     const auto fill = [&](std::size_t row, std::size_t first, std::size_t last, double *to) {
         for (std::size_t k = first; k < last; ++k) {
             const std::size_t a = std::min(row, rows[k]), b = std::max(row, rows[k]);
-            to[k] = a == b ? 0.0 : values[n * a - a * (a + 1) / 2 + (b - a - 1)];
+            to[k] = values[n * a - a * (a + 1) / 2 + (b - a - 1)];
         }
     };
-    const auto keep = [&](const std::vector<std::size_t> &kept) {
-        for (std::size_t i = 0; i < kept.size(); ++i)
-            rows[i] = rows[kept[i]];
-    };
-    Prim(n).run(0.0, 1, cores, fill, keep, edges);
+    const auto move = [&](std::size_t last, std::size_t to) { rows[to] = rows[last]; };
+    Prim(n, cores).run(0.0, 1, fill, move, edges);
     edges.sort();
 }
 
