@@ -1,11 +1,10 @@
 // Hierarchies in which only clusters that are joined by a graph are merged.
 //
 // The edges lie in a heap by (height, smaller cluster, larger cluster); the shortest edge is merged
-// next. The neighbours of the new cluster are those of both: with single, complete and average
-// linkage, the dissimilarity from a neighbour of both is joined, and that of a neighbour of one is
-// kept; with Ward it is computed from the centres. Edges of clusters that are gone are left in the
-// heap and in the lists of neighbours, and are skipped. O(m log m + n d) time for few neighbours.
-// One thread.
+// next. The neighbours of the new cluster are those of both: with complete and average linkage, the
+// dissimilarity from a neighbour of both is joined, and that of a neighbour of one is kept; with
+// Ward it is computed from the centres. Edges of clusters that are gone are left in the heap and in
+// the lists of neighbours, and are skipped. O(m log m + n d) time for few neighbours. One thread.
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +18,7 @@ namespace cluster {
 
 namespace {
 
-enum Linkage { single = 0, complete = 1, average = 2, ward = 3 };
+enum Linkage { complete = 1, average = 2, ward = 3 };
 
 struct Edge {
     double height;
@@ -100,8 +99,6 @@ class GraphLinkage {
     }
 
     double joined(std::size_t a, std::size_t b, double from_a, double from_b) const {
-        if (linkage_ == single)
-            return std::min(from_a, from_b);
         if (linkage_ == complete)
             return std::max(from_a, from_b);
         return (size_[a] * from_a + size_[b] * from_b) / (size_[a] + size_[b]);
@@ -151,7 +148,7 @@ std::size_t graph_linkage(Vector<const std::int64_t> indptr, Vector<const std::i
     const auto m = static_cast<std::int64_t>(indices.shape(0));
     require(indptr.data()[n] == m && heights.shape(0) == indices.shape(0),
             "there must be one height per edge");
-    require(linkage >= single && linkage <= ward, "the linkage is not known");
+    require(linkage >= complete && linkage <= ward, "the linkage is not known");
     require(linkage != ward || rows.shape(0) == n, "there must be one row per entry of the graph");
     require(most < n && children.shape(1) == 2 && height.shape(0) == most,
             "there must be one place per merge");

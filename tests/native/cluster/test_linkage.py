@@ -74,7 +74,9 @@ def test_bad_arguments_are_refused():
         _native.number_merges(*merges, np.zeros((3, 2), dtype=np.int64), np.zeros(3))
     graph = np.array([0, 1, 2, 2, 2]), np.array([1, 0]), np.zeros(2)
     children = np.zeros((3, 2), dtype=np.int64)
-    assert _native.graph_linkage(*graph, rows, 0, children, np.zeros(3)) == 1
+    assert _native.graph_linkage(*graph, rows, 1, children, np.zeros(3)) == 1
+    with pytest.raises(ValueError, match="linkage is not known"):
+        _native.graph_linkage(*graph, rows, 0, children, np.zeros(3))
     loop = np.array([0, 1, 1, 1, 1]), np.array([0]), np.zeros(1)
     with pytest.raises(ValueError, match="two different rows"):
-        _native.graph_linkage(*loop, rows, 0, children, np.zeros(3))
+        _native.graph_linkage(*loop, rows, 1, children, np.zeros(3))
