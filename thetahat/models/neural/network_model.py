@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.arrays import is_device_array, namespace, to_host
@@ -235,7 +235,8 @@ class NetworkModel(TransformerMixin, ClassNamePrefixFeaturesOutMixin, NetworkPar
         who = type(self).__name__
         require_same_place(X, self.coefs_[0], who)
         width = self._fitted_predictor().chain.widths[depth]
-        wanted = _get_output_config("transform", self)["dense"]
+        own = self.__dict__.get("_sklearn_output_config", {})  # where set_output keeps it
+        wanted = own.get("transform", get_config()["transform_output"])
         if wanted != "default" and width != self._n_features_out:
             raise CapabilityError(
                 f"{who}.transform: set_output(transform={wanted!r}) names the "
