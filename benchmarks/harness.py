@@ -260,7 +260,7 @@ def _first(call: Call) -> tuple[Any, int]:
 
 
 def _sample(call: Call, repeats: int) -> float:
-    """Mean seconds of one call over `repeats` calls in a row, after the last library has settled."""
+    """Mean seconds of one call, over `repeats` in a row after the last library has settled."""
     gc.collect()
     gc.disable()
     try:
