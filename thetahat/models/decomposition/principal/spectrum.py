@@ -50,6 +50,8 @@ EIGENVALUE_COST = 4
 """Eigenvalues of a d × d matrix take as long as this many times d³ multiplications of a product."""
 LANCZOS_VECTORS = 40
 """Vectors that Lanczos iterations hold at least; with more, fewer products are needed."""
+TALL = 1.5
+"""Rows for each column from which a triangular factor takes their place: U is not needed."""
 SMALL = 500
 """All singular values of a matrix with at most so many rows and columns are computed at once."""
 
@@ -91,7 +93,10 @@ def full_spectrum(source: InMemory, *, centre: bool, scale: Array | None = None)
     # LAPACK factorises tall matrices faster than wide ones.
     is_wide = rows.shape[0] < rows.shape[1]
     with one_blas_thread():
-        left, values, right = scipy_linalg().svd(
+        linalg = scipy_linalg()
+        if rows.shape[0] >= TALL * rows.shape[1]:
+            rows = linalg.qr(rows, mode="raw", overwrite_a=True, check_finite=False)[1]
+        left, values, right = linalg.svd(
             rows.T if is_wide else rows, full_matrices=False, overwrite_a=True, check_finite=False
         )
     directions = np.ascontiguousarray(left.T) if is_wide else right
