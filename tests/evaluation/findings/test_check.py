@@ -60,6 +60,18 @@ class TestTime:
         walk = y + np.cumsum(np.random.default_rng(1).normal(size=len(y)))
         assert checks(th.check(X.assign(year=np.arange(len(y)) / 12), walk)) == ["time"]
 
+    @pytest.mark.parametrize("kind", ["dates", "periods", "dates beside a column named index"])
+    def test_an_index_of_dates_is_the_time_of_the_rows(self, kind):
+        X, y, _ = rows()
+        walk = y + np.cumsum(np.random.default_rng(1).normal(size=len(y)))
+        X.index = pd.date_range("2020-01-01", periods=len(y))
+        X = X.to_period("D") if kind == "periods" else X
+        X = X.assign(index=1.0) if "beside" in kind else X
+        (found,) = th.check(X, walk).of("time")
+        assert found.columns == ("index of dates" if "beside" in kind else "index",)
+        assert th.check(X.rename_axis("day"), walk).of("time")[0].columns == ("day",)
+        assert th.check(X.reset_index(drop=True), walk).of("time") == ()
+
     def test_an_order_without_information_is_not_reported(self):
         X, y, _ = rows()
         dated = X.assign(date=pd.date_range("2020-01-01", periods=len(y)))

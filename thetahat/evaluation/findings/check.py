@@ -56,7 +56,8 @@ def check(
     Parameters
     ----------
     X : array-like, sparse, table
-        The rows. Columns of tables may hold numbers, text, categories or dates, and gaps.
+        The rows. Columns of tables may hold numbers, text, categories or dates, and gaps. An index
+        of dates counts as a column.
     y : array-like, optional
         The targets. Without them, only the columns are checked. Rows without a target are left out
         of the check.

@@ -25,6 +25,8 @@ from thetahat.models.preprocessing.column_encoders import dates_of, is_date
 
 FEW_NUMBERS = 10
 """Largest number of distinct whole numbers that are treated as classes."""
+DATED = ("DatetimeIndex", "PeriodIndex")
+"""Indexes of pandas that say when the rows were measured."""
 TASKS = ("auto", "classification", "regression")
 
 
@@ -119,7 +121,7 @@ def checked_table(
     if task not in TASKS:
         raise ParameterError(f"check: task={task!r} must be one of {', '.join(TASKS)}.")
     require_unmasked(X, "X", "check")
-    columns = _columns(X)
+    columns = _columns(_with_dates(X) if names is None else X)
     if names is not None and len(names) != len(columns):
         raise ParameterError(
             f"check: {len(names)} names for {len(columns)} columns. Give one name per column."
@@ -152,6 +154,17 @@ def target_task(target: CheckedColumn, task: str) -> str:
     present = target.values[~target.missing]
     whole = bool((present == np.round(present)).all())
     return "classification" if whole and target.n_distinct <= FEW_NUMBERS else "regression"
+
+
+def _with_dates(X: Any) -> Any:
+    """A data frame whose index holds dates, with the dates as its first column."""
+    index: Any = getattr(X, "index", None)
+    if type(index).__name__ not in DATED or not hasattr(X, "columns"):
+        return X
+    name = next(
+        each for each in (index.name, "index", "index of dates") if each not in (None, *X.columns)
+    )
+    return X.reset_index(names=name)
 
 
 def _columns(X: Any) -> list[Variable]:
