@@ -41,7 +41,8 @@ def conformal(
     The rows must be exchangeable: new rows come from the same distribution as these. The rate then
     holds on average over rows, not for every part of the table. It is nearly exact rather than
     guaranteed, because the model of all rows errs a little less than those of the folds; measured
-    rates are on the page "How sure is that?" of the documentation.
+    rates are on the page "How sure is that?" of the documentation. It does not hold for least
+    squares with nearly as many columns as rows, where a few rows more or less change the model.
 
     Parameters
     ----------
