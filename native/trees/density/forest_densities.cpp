@@ -4,6 +4,7 @@
 // All numbers of a leaf lie side by side, so that a row reads few lines of memory. Terms are added
 // relative to the largest so far, as in `gaussian_leaves` and with its bits.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -20,6 +21,7 @@ using trees::Nodes;
 using trees::PackedNode;
 
 enum class Leaf { constant, diagonal, full };
+constexpr std::size_t together = 4; // trees
 
 class ForestDensities {
   public:
@@ -114,23 +116,42 @@ class ForestDensities {
                 if (!(low[k] <= x[k] && x[k] <= high[k]))
                     return none;
             double largest = none, sum = 0.0;
-            for (const std::size_t root : roots) {
-                const PackedNode *node = &nodes[root];
-                while (node->feature >= 0)
-                    node = &nodes[static_cast<std::size_t>(node->child) +
-                                  (x[node->feature] > node->threshold)];
-                const double *leaf = leaves.data() + static_cast<std::size_t>(node->child) * size;
-                const double term = kind == Leaf::constant   ? leaf[0]
-                                    : kind == Leaf::diagonal ? log_gaussian<false>(x, leaf, d, y)
-                                                             : log_gaussian<true>(x, leaf, d, y);
-                if (term > largest) {
-                    sum = sum * std::exp(largest - term) + 1.0;
-                    largest = term;
-                } else if (term > none) {
-                    sum += std::exp(term - largest);
+            for (std::size_t t = 0; t < roots.size(); t += together) {
+                std::size_t at[together];
+                walk(x, t, at);
+                for (std::size_t l = 0; l < std::min(together, roots.size() - t); ++l) {
+                    const auto number = static_cast<std::size_t>(nodes[at[l]].child);
+                    const double *leaf = leaves.data() + number * size;
+                    const double term = kind == Leaf::constant ? leaf[0]
+                                        : kind == Leaf::diagonal
+                                            ? log_gaussian<false>(x, leaf, d, y)
+                                            : log_gaussian<true>(x, leaf, d, y);
+                    if (term > largest) {
+                        sum = sum * std::exp(largest - term) + 1.0;
+                        largest = term;
+                    } else if (term > none) {
+                        sum += std::exp(term - largest);
+                    }
                 }
             }
             return largest + std::log(sum);
+        }
+
+        // The leaves of x in the trees from the first on, of which none waits for another.
+        void walk(const double *x, std::size_t first, std::size_t (&at)[together]) const {
+            for (std::size_t l = 0; l < together; ++l)
+                at[l] = roots[std::min(first + l, roots.size() - 1)];
+            for (bool inside = true; inside;) {
+                inside = false;
+                for (std::size_t &node : at) {
+                    const PackedNode &own = nodes[node];
+                    const bool leaf = own.feature < 0;
+                    const auto next = static_cast<std::size_t>(own.child) +
+                                      (x[leaf ? 0 : own.feature] > own.threshold);
+                    node = leaf ? node : next;
+                    inside |= !leaf;
+                }
+            }
         }
 
         template <bool triangle>
