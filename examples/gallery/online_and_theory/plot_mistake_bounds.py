@@ -44,4 +44,6 @@ for margin in (0.05, 0.1, 0.2, 0.4, 0.8):
     right.loglog(learner.margin_, learner.mistakes_, "o", color="C0")
     right.loglog(learner.margin_, learner.mistake_bound_, "_", color="black", ms=14)
 right.set(xlabel="margin ρ", ylabel="mistakes (dots) and R²/ρ² (bars)")
+right.set_xticks([0.05, 0.1, 0.2, 0.4], ["0.05", "0.1", "0.2", "0.4"])
+right.minorticks_off()
 plt.show()
