@@ -66,9 +66,9 @@ class TestTime:
         walk = y + np.cumsum(np.random.default_rng(1).normal(size=len(y)))
         X.index = pd.date_range("2020-01-01", periods=len(y))
         X = X.to_period("D") if kind == "periods" else X
-        X = X.assign(index=1.0) if "beside" in kind else X
+        X = X.assign(**{"index": 1.0, "index 2": 2.0}) if "beside" in kind else X
         (found,) = th.check(X, walk).of("time")
-        assert found.columns == ("index of dates" if "beside" in kind else "index",)
+        assert found.columns == ("index 3" if "beside" in kind else "index",)
         assert th.check(X.rename_axis("day"), walk).of("time")[0].columns == ("day",)
         assert th.check(X.reset_index(drop=True), walk).of("time") == ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -161,10 +162,8 @@ def _with_dates(X: Any) -> Any:
     index: Any = getattr(X, "index", None)
     if type(index).__name__ not in DATED or not hasattr(X, "columns"):
         return X
-    name = next(
-        each for each in (index.name, "index", "index of dates") if each not in (None, *X.columns)
-    )
-    return X.reset_index(names=name)
+    names = chain((index.name, "index"), (f"index {number}" for number in count(2)))
+    return X.reset_index(names=next(each for each in names if each not in (None, *X.columns)))
 
 
 def _columns(X: Any) -> list[Variable]:
