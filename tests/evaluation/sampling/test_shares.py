@@ -92,6 +92,17 @@ def test_values_have_the_score_as_mean(metric):
     assert values.unseen > 0
 
 
+@pytest.mark.parametrize("metric", SCORES)
+def test_the_choice_of_the_training_rows_adds_its_whole_share(metric):
+    """A fold of a fifth of the rows adds a quarter to the variance, as for accuracy."""
+    random, y = np.random.default_rng(0), (ROWS < 200).astype(int)
+    fits = fits_of(metric, np.where(random.random(N) < 0.2, 1 - y, y), y)
+    values, design = values_of(fits, metric, metric, y, ROWS), Design.of(fits, ROWS)
+    error = design.studentised(0.8, values, metric).error
+    alone = design.variance(design.sums(values)) + values.unseen
+    assert error**2 == pytest.approx(1.25 * alone)
+
+
 def test_a_class_with_one_row_in_each_fold_is_not_certain():
     """Around the recall of each fold, such a class did not vary, and the interval was ±.03."""
     y = (np.arange(100) < 5).astype(int)
