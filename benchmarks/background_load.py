@@ -1,4 +1,4 @@
-"""How much of the machine others used while we measured.
+"""How much of our cores others used while we measured.
 
 On a busy machine, libraries whose threads wait for one another lose far more than those whose
 threads do not, so that not even ratios can be trusted: a matrix product on two contended cores may
@@ -22,7 +22,7 @@ class BackgroundLoad:
         self._started, self._busy, self._ours = time.monotonic(), _busy_seconds(), _our_seconds()
 
     def cores_used(self) -> float | None:
-        """The mean number of cores that were busy, but not for us; None where it is unknown."""
+        """The mean number of our cores that were busy, but not for us; None where it is unknown."""
         busy = _busy_seconds()
         if busy is None or self._busy is None:
             return None
@@ -32,13 +32,22 @@ class BackgroundLoad:
 
 
 def _busy_seconds() -> float | None:
-    """Seconds all cores together were not idle, time taken by other virtual machines included."""
+    """Seconds our cores were not idle, time taken by other virtual machines included.
+
+    Ours are those that this process may run on: on a large machine, cases run on a few of them.
+    """
     try:
+        ours = {f"cpu{core}" for core in os.sched_getaffinity(0)}
         with open("/proc/stat") as lines:
-            user, nice, system, _idle, _waiting, *rest = map(int, next(lines).split()[1:9])
-    except (OSError, StopIteration, ValueError):
+            counts = [line.split() for line in lines if line.startswith("cpu")]
+    except (AttributeError, OSError):
         return None
-    return (user + nice + system + sum(rest)) / os.sysconf("SC_CLK_TCK")
+    busy = 0
+    for name, *ticks in counts:
+        if name in ours:
+            user, nice, system, _idle, _waiting, *rest = map(int, ticks[:8])
+            busy += user + nice + system + sum(rest)
+    return busy / os.sysconf("SC_CLK_TCK") if busy else None
 
 
 def _our_seconds() -> float:
