@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -23,6 +23,13 @@ class CheckedValue:
 
     A pickle holds the fields alone: what is computed from them is computed again.
     """
+
+    def with_valid(self, **changes: Any) -> Self:
+        """A copy with other fields that obey the rules as well; nothing is checked again."""
+        other = object.__new__(type(self))
+        known = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        vars(other).update(known | changes)
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -221,9 +220,7 @@ class PackedTrees(CheckedValue):
         """The same trees with other leaf values, (n_values, any width); the memory is shared."""
         if values.shape[0] != self.values.shape[0]:
             raise ValueError(f"{values.shape[0]} rows of values for {self.values.shape[0]}")
-        other = copy(self)  # the nodes were checked before
-        object.__setattr__(other, "values", values)
-        return other
+        return self.with_valid(values=values)
 
     def some(self, start: int, stop: int) -> PackedTrees:
         """The trees from `start` up to `stop`; the memory is shared."""

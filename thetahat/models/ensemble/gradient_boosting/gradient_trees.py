@@ -211,4 +211,4 @@ def with_leaf_values(tree: Tree, leaves: Array, values: Array) -> Tree:
     """The tree with other values at the leaves, whose nodes are given."""
     changed = tree.values.copy()
     changed[leaves, 0] = values
-    return replace(tree, values=changed)
+    return tree.with_valid(values=changed)

@@ -6,7 +6,7 @@ f = f₀ + Σ_m member_m(x). The leaf values of a tree include the coefficient.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,7 @@ def output_of(member: Any, basis: Array) -> Array:
 def times(member: Any, factor: float) -> Member:
     """The member with its predictions multiplied by `factor`."""
     if isinstance(member, Tree):
-        return replace(member, values=member.values * factor)
+        return member.with_valid(values=member.values * factor)
     return ScaledLearner(member.learner, member.coefficient * float(factor))
 
 
