@@ -151,7 +151,7 @@ class InMemory(Source):
         """X, y and the row weights, without a copy."""
         return self.X, None if self.y is None else self.target_values(self.y), self.weight
 
-    @property
+    @cached_property
     def block_rows(self) -> int:
         """Rows per block; for sparse rows by their stored entries, not by their width."""
         if not self.is_sparse:

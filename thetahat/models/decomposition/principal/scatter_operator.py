@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -14,7 +14,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source, kernel_weights
 from thetahat.data.summaries.means import means
 from thetahat.foundation.memory import available_memory
-from thetahat.foundation.products import product
+from thetahat.foundation.products import product, product_by_rows
 from thetahat.foundation.threads import parallel_for
 from thetahat.foundation.types import Array, Matrix
 
@@ -26,9 +26,17 @@ class ScatterOperator:
     source: Source
     mean: Array
     scale: Array | None
+    centred: Block | None = None
+    """The rows less their mean, where they are few: they are read many times."""
 
     def __call__(self, Q: Array) -> Array:
         """CᵀCQ, (d, k). Cost: one pass over the rows."""
+        if self.centred is not None:
+            per_unit = Q if self.scale is None else Q / self.scale[:, None]
+            rows = self.centred.X
+            image = _weighted(self.centred, product_by_rows(rows, per_unit))
+            back = product_by_rows(rows.T, image)
+            return back if self.scale is None else back / self.scale[:, None]
         return self.source.reduce(_summarise_product, self.mean, self.scale, Q).total
 
     def for_vectors(self) -> Callable[[Array], Array]:
@@ -166,4 +174,7 @@ def scatter_operator(
     about = means(source)
     d = source.n_features
     mean = about.mean[:d] if centre else np.zeros(d)
+    if isinstance(source, InMemory) and not source.is_sparse and source.n_rows <= source.block_rows:
+        centred = replace(source.whole, X=source.X - mean)
+        return ScatterOperator(source, mean, scale, centred), about.weight
     return ScatterOperator(source, mean, scale), about.weight
