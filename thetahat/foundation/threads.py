@@ -237,6 +237,11 @@ def parallel_for(
     multiplications is given and small, all items run on this thread.
     """
     left = deque(items)
+    if len(left) < 2:
+        with one_blas_thread():
+            for item in left:
+                work(item)
+        return
 
     def go_on() -> None:
         try:
@@ -251,8 +256,7 @@ def parallel_for(
             raise
 
     with one_blas_thread():
-        shared = len(left) > 1 and products >= WORTH_SHARING
-        size = min(n_threads(), len(left)) if shared else 1
+        size = min(n_threads(), len(left)) if products >= WORTH_SHARING else 1
         pool = thread_pool(n_threads()) if size > 1 else None
         helpers = [pool.submit(go_on) for _ in range(size - 1)] if pool else []
         try:

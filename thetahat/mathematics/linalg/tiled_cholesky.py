@@ -59,7 +59,9 @@ def _factor(tiles: list[slice], at: Tile) -> bool:
             return False
         corner[...] = factor
         below = tiles[place + 1 :]
-        inverses = _diagonal_inverses(factor) if below else []
+        if not below:
+            break
+        inverses = _diagonal_inverses(factor)
         # Tiles whose rows lie together: their products are a third faster than those of A.
         solved: dict[int, Array] = {}
 
@@ -140,6 +142,9 @@ def cholesky_solve(L: Array, B: Array) -> Array:
     """A⁻¹B for A = LLᵀ, of which only the lower triangle of L is read. Cost: O(n² k)."""
     linalg = scipy_linalg()
     with one_blas_thread():
+        if len(L) <= ONE_TILE and L.flags.c_contiguous:
+            # The transpose has the memory order of LAPACK.
+            return linalg.lapack.get_lapack_funcs("potrs", (L, B))(L.T, B, lower=False)[0]
         half = linalg.solve_triangular(L, B, lower=True, check_finite=False)
         return linalg.solve_triangular(L, half, lower=True, trans="T", check_finite=False)
 

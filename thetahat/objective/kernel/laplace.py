@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtr
 
-from thetahat.foundation.threads import parallel_for
+from thetahat.foundation.products import product_by_rows
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.linalg.tiled_cholesky import (
@@ -25,14 +26,12 @@ from thetahat.mathematics.linalg.tiled_cholesky import (
     cholesky_solve,
     inverse_in_place,
 )
-from thetahat.mathematics.losses.links import sigmoid, softplus
+from thetahat.mathematics.losses.links import sigmoid
 from thetahat.objective.kernel.features import gram_of
 from thetahat.objective.kernel.marginal_likelihood import OfKernel, half_traces
 
-TOLERANCE = 1e-12
+TOLERANCE = 1e-10
 """Newton's method stops when the log density rises by less than this share of it."""
-ROWS = 256
-"""Rows of a product that a thread computes at once."""
 
 
 SHARES = np.array([
@@ -80,20 +79,24 @@ class LaplaceLikelihood(OfKernel):
 
     def mode(self, kernel: Kernel) -> Mode | None:
         """The mode by Newton's method, with steps that are halved until the density rises."""
+        with one_blas_thread():  # once: to set it takes a part of the time of a small fit
+            return self._mode(kernel)
+
+    def _mode(self, kernel: Kernel) -> Mode | None:
         K = gram_of(kernel, self.X, np.arange(len(self.X)))
         if not np.isfinite(K).all():
             return None
         K = np.tril(K) + np.tril(K, -1).T
         t = self.y[:, 0]
         a = self._modes[-1] if self._modes else np.zeros(len(t))
-        f = _product(K, a[:, None])[:, 0]
+        f = product_by_rows(K, a[:, None])[:, 0]
         height = _height(a, f, t)
         for _ in range(self.max_steps):
             found = self._step(K, a, f, t)
             if found is None:
                 return None
             step = found - a
-            move = _product(K, step[:, None])[:, 0]
+            move = product_by_rows(K, step[:, None])[:, 0]
             size = 1.0
             while (higher := _height(a + size * step, f + size * move, t)) < height:
                 size /= 2
@@ -123,7 +126,7 @@ class LaplaceLikelihood(OfKernel):
         if not cholesky_in_place(L):
             return None
         b = weight * f + (t - share)
-        inner = root * _product(K, b[:, None])[:, 0]
+        inner = root * product_by_rows(K, b[:, None])[:, 0]
         solved: Array = cholesky_solve(L, inner[:, None])[:, 0]
         return b - root * solved
 
@@ -142,11 +145,11 @@ class LaplaceLikelihood(OfKernel):
         R *= found.root[:, None]
         R *= found.root
         R = np.tril(R) + np.tril(R, -1).T
-        RK = _product(R, K)
+        RK = product_by_rows(R, K)
         variance = np.maximum(np.einsum("ii->i", K) - np.einsum("ij,ij->j", K, RK), 0.0)
         share = sigmoid(found.values)
         s = -0.5 * variance * found.root**2 * (1 - 2 * share)
-        v = s - _product(RK, s[:, None])[:, 0]
+        v = s - product_by_rows(RK, s[:, None])[:, 0]
 
         def weights(rows: slice, columns: slice, tile: Array) -> Array:
             left = np.stack([a[rows] + v[rows], a[rows]])
@@ -158,7 +161,7 @@ class LaplaceLikelihood(OfKernel):
 
 def _height(a: Array, f: Array, t: Array) -> float:
     """log p(t | f) − ½fᵀK⁻¹f."""
-    return -0.5 * float(a @ f) - float(softplus(np.where(t > 0, -f, f)).sum())
+    return -0.5 * float(a @ f) - float(np.logaddexp(0.0, np.where(t > 0, -f, f)).sum())
 
 
 def _scaled(K: Array, root: Array) -> Array:
@@ -167,14 +170,3 @@ def _scaled(K: Array, root: Array) -> Array:
     B *= root[:, None]
     np.einsum("ii->i", B)[:] += 1.0
     return B
-
-
-def _product(A: Array, B: Array) -> Array:
-    """AB in blocks of rows, the same for any number of threads."""
-    found = np.empty((len(A), B.shape[1]))
-
-    def fill(start: int) -> None:
-        np.dot(A[start : start + ROWS], B, out=found[start : start + ROWS])
-
-    parallel_for(fill, range(0, len(A), ROWS), products=float(A.size) * B.shape[1])
-    return found
