@@ -54,7 +54,9 @@ WIDEST_RANK = 500
 WIDEST_GRAM = 6000
 """Columns up to which the d × d system is formed; beyond, only matrix-vector products are used."""
 WIDEST_SPARSE_GRAM = 500
-"""Columns of sparse rows up to which it is formed first."""
+"""Columns of sparse rows up to which it is formed first; it also gives the standard errors."""
+WIDEST_DAMPED_GRAM = 300
+"""The same with a penalty, with which matrix-vector products need few steps."""
 LAST_SPARSE_GRAM = 2000
 """Columns of sparse rows up to which it is formed if matrix-vector products need many steps."""
 LSQR_FACTOR = 1e-4
@@ -88,7 +90,7 @@ class LeastSquares:
 
 def choose(n_rows: int | None, n_features: int, *, sparse: bool, ridge: bool) -> Choice:
     """The solver that ``auto`` starts with."""
-    if sparse and n_features > WIDEST_SPARSE_GRAM:
+    if sparse and n_features > (WIDEST_DAMPED_GRAM if ridge else WIDEST_SPARSE_GRAM):
         return Choice("lsqr", f"sparse with {n_features} columns: uses matrix-vector products only")
     if n_rows is not None and n_rows < n_features:
         if n_rows <= WIDEST_GRAM:
@@ -357,7 +359,7 @@ def _by_products(
     fit, solution = least_squares_by_products(
         source, choice.solver, ridge=ridge, intercept=intercept, **options
     )
-    fit = replace(fit, rank=_small_rank(source, intercept))
+    fit = replace(fit, rank=None if ridge > 0 else _small_rank(source, intercept))
     return LeastSquares(fit, replace(solution, reason=choice.reason, rank=fit.rank))
 
 
