@@ -22,6 +22,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/rows.hpp"
@@ -87,6 +88,24 @@ void check(const Rows &rows, Vector<const double> targets, Vector<const double> 
     require(visits == 0 || furthest < rows.n_rows(), "order names a row that is not there");
 }
 
+// Σ w² and Σ |w|, in four interleaved sums each.
+std::pair<double, double> sums_of(const double *w, std::size_t d) {
+    constexpr std::size_t lanes = 4;
+    double squares[lanes] = {}, sizes[lanes] = {};
+    std::size_t j = 0;
+    for (; j + lanes <= d; j += lanes)
+        for (std::size_t k = 0; k < lanes; ++k) {
+            squares[k] += w[j + k] * w[j + k];
+            sizes[k] += std::abs(w[j + k]);
+        }
+    for (; j < d; ++j) {
+        squares[0] += w[j] * w[j];
+        sizes[0] += std::abs(w[j]);
+    }
+    return {(squares[0] + squares[1]) + (squares[2] + squares[3]),
+            (sizes[0] + sizes[1]) + (sizes[2] + sizes[3])};
+}
+
 // One pass over `visits` rows, without checks.
 template <typename Rows>
 double pass(const Rows &rows, const double *y, Vector<const double> weights,
@@ -95,10 +114,10 @@ double pass(const Rows &rows, const double *y, Vector<const double> weights,
             Vector<double> average, std::size_t average_from) {
     const std::size_t d = rows.n_columns();
     const double *w = weights.data();
-    double *owner = coef.data(), *kept = carried.data(), *sum = average.data(), *had = paid.data();
+    double *kept = carried.data(), *sum = average.data(), *had = paid.data();
     const bool weighted = weights.shape(0) != 0, averaged = average.shape(0) != 0;
-    std::vector<double> moving(owner, owner + d), lag(averaged ? d : 0, 0.0);
-    double *v = moving.data(), *u = lag.data();
+    std::vector<double> lag(averaged ? d : 0, 0.0);
+    double *v = coef.data(), *u = lag.data(); // v is kept in the place of w
     double s = 1.0, s_sum = 0.0, total = 0.0;
     double b = kept[b_], due = kept[due_], b_sum = kept[b_sum_], count = kept[count_];
     double moves = kept[moves_];
@@ -178,8 +197,8 @@ double pass(const Rows &rows, const double *y, Vector<const double> weights,
         pay(j);
     for (std::size_t j = 0; averaged && j < d; ++j)
         sum[j] += s_sum * v[j] - u[j];
-    for (std::size_t j = 0; j < d; ++j)
-        owner[j] = s * v[j];
+    for (std::size_t j = 0; s != 1.0 && j < d; ++j)
+        v[j] *= s;
     kept[b_] = b, kept[due_] = due, kept[b_sum_] = b_sum, kept[count_] = count;
     kept[moves_] = moves;
     return total;
@@ -234,11 +253,7 @@ std::size_t passes(const Rows &rows, Vector<const double> targets, Vector<const 
         const double total =
             pass(rows, targets.data(), weights, order.data() + begin, rates.data() + begin, visits,
                  set, coef, carried, paid, average, average_from - std::min(average_from, begin));
-        double squares = 0.0, sizes = 0.0;
-        for (std::size_t j = 0; j < d; ++j) {
-            squares += w[j] * w[j];
-            sizes += std::abs(w[j]);
-        }
+        const auto [squares, sizes] = sums_of(w, d);
         const double loss = total / mass, b = carried.data()[b_];
         if (!std::isfinite(loss) || !std::isfinite(sizes) || !std::isfinite(b)) {
             at[loss_] = std::numeric_limits<double>::infinity();

@@ -329,9 +329,16 @@ def _in_one_block(source: Source) -> bool:
 
 
 def stacked(parts: Sequence[tuple[Array, Array | float]]) -> Array:
-    """[β; b] with one column per score, from the (β, b) of some walks."""
-    columns = [np.vstack([np.atleast_2d(coef.T).T, np.atleast_2d(b)]) for coef, b in parts]
-    return np.hstack(columns)
+    """[β; b] with one column per score, in Fortran order, from the (β, b) of some walks."""
+    blocks = [(np.atleast_2d(coef.T), np.ravel(b)) for coef, b in parts]
+    rows = np.empty((sum(len(coef) for coef, _ in blocks), blocks[0][0].shape[1] + 1))
+    first = 0
+    for coef, b in blocks:
+        last = first + len(coef)
+        rows[first:last, :-1] = coef
+        rows[first:last, -1] = b
+        first = last
+    return rows.T
 
 
 def _theta(walks: Sequence[Walk]) -> Array:
