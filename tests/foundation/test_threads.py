@@ -71,7 +71,9 @@ def test_one_thread_inside_and_as_before_outside():
 
 
 @pytest.mark.usefixtures("two_threads")
-@pytest.mark.parametrize("place", ["_set_threads", "_Limited.__enter__", "_Limited.__exit__"])
+@pytest.mark.parametrize(
+    "place", ["_OneBlasThread._limit", "_Limited.__enter__", "_Limited.__exit__"]
+)
 def test_an_interrupt_on_the_way_in_or_out_leaves_the_context(monkeypatch, place):
     """Otherwise no later context limits BLAS, because one seems to be open."""
 

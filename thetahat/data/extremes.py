@@ -100,8 +100,9 @@ def in_type_of_rows(values: Array, dtype: Any, name: str, who: str) -> Array:
     """Values in the type of the rows, which must be able to hold the largest of them."""
     with np.errstate(over="ignore", under="ignore"):
         found = values.astype(dtype)
-    largest = float(np.nan_to_num(np.abs(values).max(initial=0.0), nan=np.inf, posinf=np.inf))
+    largest = float(np.abs(values).max(initial=0.0))
     if largest and not np.finfo(dtype).tiny <= np.abs(found).max() < np.inf:
+        largest = math.inf if math.isnan(largest) else largest
         raise DataError(
             f"{who}: {name} holds {largest:.2g}, which is beyond the range of {np.dtype(dtype)}, "
             "the type of X. Rescale the columns, or convert X to float64."

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
@@ -126,11 +125,12 @@ def spectrum_of_moments(
     scatter = about.scatter[:d, :d] * about.unit[:d] * about.unit[:d, None]
     if scale is not None:
         scatter = scatter / scale / scale[:, None]
-    few: dict[str, Any] = {"driver": "evd"}
-    if k is not None and FEW_VALUES * k <= d:
-        few = {"subset_by_index": (d - k, d - 1)}
     with one_blas_thread():
-        values, vectors = scipy_linalg().eigh(scatter, check_finite=False, **few)
+        if k is not None and FEW_VALUES * k <= d:
+            few = (d - k, d - 1)
+            values, vectors = scipy_linalg().eigh(scatter, check_finite=False, subset_by_index=few)
+        else:
+            values, vectors = np.linalg.eigh(scatter)
     held = min(len(values), about.n_rows - centre)
     if held > 0 and values[-held] <= LEAST_SHARE * values[-1] and _is_uneven(scatter):
         with one_blas_thread():
@@ -184,7 +184,7 @@ def row_gram_spectrum(
     starts = range(0, d, COLUMNS_AT_ONCE)
     gram = reduce(Sum.merge, ordered_map(square, starts)).total
     with one_blas_thread():
-        squares, vectors = scipy_linalg().eigh(gram, driver="evd", check_finite=False)
+        squares, vectors = np.linalg.eigh(gram)
     squares, vectors = squares[::-1][:k], vectors[:, ::-1][:, :k]
     if not squares[-1] > LEAST_SHARE * squares[0]:
         return None
