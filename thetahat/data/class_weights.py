@@ -23,7 +23,11 @@ def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) 
     """A source whose row weights are multiplied by the weights of their classes."""
     if class_weight is None:
         return source
-    of_class = weights_of_classes(source, classes, class_weight, who)
+    return times_class(source, weights_of_classes(source, classes, class_weight, who))
+
+
+def times_class(source: Source, of_class: Array) -> Source:
+    """A source whose row weights are multiplied by the weight of the row's class code."""
 
     def factor(block: Block) -> Array:
         return of_class[to_host(block.y).astype(np.intp)]

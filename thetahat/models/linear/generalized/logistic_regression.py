@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.class_weights import times_class, weights_of_classes
+from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.devices.routing import on_devices
 from thetahat.estimator.devices.scores import accuracy
+from thetahat.estimator.linear_classifier import require_two_weighted_classes
 from thetahat.estimator.parameters import (
     at_least,
     boolean,
@@ -64,7 +67,8 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalt
     penalty β̂ is the posterior mode under the prior β ~ N(0, C).
 
     Without a penalty (``C=math.inf``), `summary` reports standard errors and tests, and
-    `predict_interval` gives intervals for the probability.
+    `predict_interval` gives intervals for the probability. Row weights count rows; class weights are
+    importances, which do not add rows, so that standard errors come from the sandwich formula.
 
     Cost: O(n d k) per iteration for k classes, and few iterations: the curvature is computed from
     all rows or from a sample, O(d²) per row. With an L1 part, O(n a²) per iteration for a non-zero
@@ -133,7 +137,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalt
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LogisticRegression:
-        source = self._open_classes(X, y, sample_weight, class_weight=self.class_weight)
+        source, of_class = self._with_class_weights(self._open_classes(X, y, sample_weight))
         C, l1_ratio = strength_and_share(self.penalty, self.C, self.l1_ratio)
         loss = loss_of(self.classes_, self.reference)
         objective = LogisticObjective(source, loss, len(self.classes_), self.fit_intercept)
@@ -146,9 +150,20 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalt
             tolerance=self._aim(risk),
             max_steps=self.max_iter,
             start=self._warm(risk) if self.warm_start else None,
+            class_weights=of_class,
         )
         self.n_iter_ = np.array([min(self.n_iter_, self.max_iter)], dtype=np.int32)
         return self
+
+    def _with_class_weights(self, rows: Source) -> tuple[Source, Array | None]:
+        """The rows weighted by their classes, and the weights, which standard errors need."""
+        if self.class_weight is None:
+            return rows, None
+        who = type(self).__name__
+        of_class = weights_of_classes(rows, self.classes_, self.class_weight, who)
+        source = times_class(rows, of_class)
+        require_two_weighted_classes(source, self.classes_, who)
+        return source, of_class
 
     def _warm(self, risk: EmpiricalRisk) -> Array | None:
         """θ of the previous fit if it has the same shape."""

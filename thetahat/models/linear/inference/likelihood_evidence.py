@@ -8,7 +8,7 @@ zero, otherwise it still changes some z by about one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,11 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
 from thetahat.mathematics.losses.families import Family
+from thetahat.models.linear.inference.importance import (
+    are_importances,
+    inverse_weights,
+    sandwich_root,
+)
 from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.likelihood.information import Information, information
 from thetahat.objective.predictor import LinearPredictor
@@ -50,6 +55,16 @@ class LikelihoodEvidence:
     """Number of parameters of the null model, which has only intercepts."""
     trouble: str
     """Why standard errors do not exist; empty if they do."""
+    sandwich: Array | None = None
+    """R with RᵀR the covariance of the estimates if the classes have weights; else None."""
+
+    @property
+    def root(self) -> Array:
+        """R with RᵀR the covariance of the estimates."""
+        if self.sandwich is not None:
+            return self.sandwich
+        assert self.factor is not None
+        return self.dispersion**0.5 * self.factor
 
     @property
     def n_parameters(self) -> int:
@@ -60,9 +75,8 @@ class LikelihoodEvidence:
         return self.n - self.n_parameters
 
     def covariance(self) -> Array:
-        """φH⁻¹."""
-        assert self.factor is not None
-        return self.dispersion * self.factor.T @ self.factor
+        """φH⁻¹, or the sandwich covariance if the classes have weights."""
+        return self.root.T @ self.root
 
 
 def likelihood_evidence(
@@ -72,6 +86,7 @@ def likelihood_evidence(
     family: Family,
     theta: Array,
     most_steps: int = MOST_STEPS,
+    class_weights: Array | None = None,
 ) -> tuple[LikelihoodEvidence, Array]:
     """The evidence of the rows at θ̂, and θ̂. Cost: one pass of O(n d²) and one of O(n d).
 
@@ -81,6 +96,8 @@ def likelihood_evidence(
 
     Columns far from 0 are centred first: beside an intercept, the Hessian of such columns has lost
     the digits that standard errors need.
+
+    Class weights, which the row weights contain, are importances: they do not count as rows.
     """
     near = Conditioning.near(source, predictor)
     here = _at(near, predictor, loss, family, theta)
@@ -92,7 +109,16 @@ def likelihood_evidence(
         if not there.evidence.loss <= here.evidence.loss:
             break
         here, theta = there, further
-    return here.evidence, theta
+    if class_weights is None or not are_importances(class_weights):
+        return here.evidence, theta
+    evidence, root = (
+        replace(here.evidence, n=float(here.of_class @ inverse_weights(class_weights))),
+        None,
+    )
+    if here.centred is not None:
+        parts = (predictor, loss, family, near.to(theta), here.centred, class_weights)
+        root = _in_original_columns(sandwich_root(near.source, *parts), near.centre)
+    return replace(evidence, sandwich=root), theta
 
 
 @dataclass(frozen=True)
@@ -102,6 +128,10 @@ class _Here:
     evidence: LikelihoodEvidence
     step: Array
     distance: float
+    centred: Array | None
+    """The factor of the centred columns."""
+    of_class: Array
+    """Σ w in each class, for losses of classes."""
 
 
 def _at(
@@ -136,7 +166,9 @@ def _at(
         n_null=n_null,
         trouble=_trouble(near.source, predictor, family, centred, distance, found.weight - p),
     )
-    return _Here(evidence, step, distance)
+    one_score = not predictor.n_outputs
+    of_class = np.r_[found.weight - found.targets, found.targets] if one_score else found.targets
+    return _Here(evidence, step, distance, centred, of_class)
 
 
 def _newton_step(

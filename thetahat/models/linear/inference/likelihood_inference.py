@@ -19,6 +19,7 @@ from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.models.linear.bayesian.posterior import normal_quantile
+from thetahat.models.linear.inference.importance import are_importances
 from thetahat.models.linear.inference.likelihood_evidence import (
     MOST_STEPS,
     LikelihoodEvidence,
@@ -49,6 +50,8 @@ class FittedParts:
     predictor: LinearPredictor
     loss: Any
     penalty: Any
+    class_weights: Array | None = None
+    """Weights of the classes, which the row weights contain."""
 
     @property
     def family(self) -> Family | None:
@@ -71,11 +74,19 @@ class LikelihoodInference(RiskMinimiser):
     _likelihood: LikelihoodEvidence | None
     _fitted: FittedParts
 
-    def _minimise(self, risk: EmpiricalRisk, X: Any, y: Any, **options: Any) -> None:
+    def _minimise(
+        self,
+        risk: EmpiricalRisk,
+        X: Any,
+        y: Any,
+        *,
+        class_weights: Array | None = None,
+        **options: Any,
+    ) -> None:
         self._likelihood = None
         super()._minimise(risk, X, y, **options)
         assert isinstance(risk.predictor, LinearPredictor)
-        self._fitted = FittedParts(risk.predictor, risk.loss, risk.penalty)
+        self._fitted = FittedParts(risk.predictor, risk.loss, risk.penalty, class_weights)
         solution = self.solution_
         formed = solution.solver == Newton.name or solution.outcome is Outcome.EXACT
         small = risk.predictor.n_parameters <= CHEAP_HESSIAN
@@ -97,6 +108,10 @@ class LikelihoodInference(RiskMinimiser):
         """Compute standard errors, Wald and likelihood-ratio tests, and the quality of the fit.
 
         Only available for fits without a penalty whose loss is the likelihood of a distribution.
+
+        Row weights count rows. Class weights are importances: they multiply the loss of a row
+        without adding rows, so that standard errors come from the sandwich formula H⁻¹MH⁻¹, and
+        χ², AIC and BIC, which need a likelihood, are NaN.
 
         Cost: O(d³); if rows are given, one more pass over them, O(n d²).
 
@@ -138,6 +153,7 @@ class LikelihoodInference(RiskMinimiser):
             level=level,
             kind=covariance,
             solver=self.solution_.solver,
+            class_weighted=are_importances(self._fitted.class_weights),
         )
 
     def likelihood_ratio_test(self, smaller: LikelihoodInference) -> LikelihoodRatio:
@@ -156,6 +172,13 @@ class LikelihoodInference(RiskMinimiser):
         """
         check_is_fitted(self)
         check_is_fitted(smaller)
+        if any(are_importances(model._fitted.class_weights) for model in (self, smaller)):
+            raise CapabilityError(
+                f"{type(self).__name__}: a likelihood-ratio test needs a likelihood, which a fit "
+                "with class weights does not have, because they multiply the loss of a row without "
+                "adding rows. Fit both models with class_weight=None, or use the Wald tests of "
+                "summary()."
+            )
         ours, theirs = self._certain(None), smaller._certain(None)
         degrees = ours.n_parameters - theirs.n_parameters
         gain = ours.log_likelihood - theirs.log_likelihood
@@ -209,8 +232,7 @@ class LikelihoodInference(RiskMinimiser):
                 "the class of interest against the others, or use th.bootstrap."
             )
         rows = self._open_again(X)
-        half, factor = normal_quantile(level), evidence.factor
-        assert factor is not None
+        half, root = normal_quantile(level), evidence.root
         family = self._fitted.family
         assert family is not None
         if family.dispersed:
@@ -220,8 +242,8 @@ class LikelihoodInference(RiskMinimiser):
 
         def deviation(block: Block) -> Array:
             design = predictor.design(dense_rows(block))
-            # F x̃ first: with columns far from zero, x̃ᵀVx̃ would cancel to nothing.
-            return np.linalg.norm(design @ factor.T, axis=1) * evidence.dispersion**0.5
+            # R x̃ first: with columns far from zero, x̃ᵀVx̃ would cancel to nothing.
+            return np.linalg.norm(design @ root.T, axis=1)
 
         z = rows.map_rows(lambda block: predictor.raw(block.X, self.solution_.theta))
         half = half * rows.map_rows(deviation)
@@ -279,7 +301,13 @@ class LikelihoodInference(RiskMinimiser):
         parts = self._fitted
         assert parts.family is not None
         return likelihood_evidence(
-            source, parts.predictor, parts.loss, parts.family, self.solution_.theta, most_steps
+            source,
+            parts.predictor,
+            parts.loss,
+            parts.family,
+            self.solution_.theta,
+            most_steps,
+            parts.class_weights,
         )
 
     def _rows_again(self, X: Any, y: Any, sample_weight: Any) -> Source:
@@ -297,14 +325,18 @@ class LikelihoodInference(RiskMinimiser):
                 "Robust covariances need one score per row, but this model has one per class. "
                 "Use covariance='model', or th.bootstrap."
             )
-        factor = evidence.factor
+        factor, of_class = evidence.factor, self._fitted.class_weights
         assert factor is not None
 
         def influence(block: Block) -> tuple[Array, Array, Array]:
             y, z = np.asarray(block.y, dtype=np.float64), predictor.raw(block.X, theta)
             rows = predictor.design(block.X) @ factor.T
             leverage = loss.curvature(y, z) * np.einsum("ij,ij->i", rows, rows)
-            return rows, loss.gradient(y, z), leverage
+            slope = loss.gradient(y, z)
+            if of_class is not None:  # an importance multiplies slopes and is no count of rows
+                importance = of_class[y.astype(np.intp)]
+                slope, leverage = slope * np.sqrt(importance), leverage * importance
+            return rows, slope, leverage
 
         def values(block: Block) -> Array:
             y = np.asarray(block.y, dtype=np.float64)

@@ -113,6 +113,10 @@ class LikelihoodSummary(CoefficientTable):
         Distribution of the Wald statistic: "z" (normal), or "t" if the dispersion is estimated.
     solver : str
         Name of the solver that was used.
+    class_weighted : bool
+        Whether classes have weights other than 1. If so, standard errors use the sandwich formula,
+        the log-likelihoods and deviances are weighted sums, and `likelihood_ratio`, `aic` and `bic`
+        are NaN.
 
     Examples
     --------
@@ -143,6 +147,7 @@ class LikelihoodSummary(CoefficientTable):
     covariance_kind: str
     statistic: str
     solver: str
+    class_weighted: bool = False
 
     def _header(self) -> tuple[str, ...]:
         percent = f"{100 * self.level:g}%"
@@ -162,6 +167,11 @@ class LikelihoodSummary(CoefficientTable):
             lines.append("y is constant, so χ² and R² are not defined")
         if self.covariance_kind != "model":
             lines.append(f"robust standard errors ({self.covariance_kind})")
+        if self.class_weighted:
+            lines.append(
+                "class weights count as importances, so standard errors use the sandwich formula,"
+            )
+            lines.append("and χ², AIC and BIC are not defined")
         return lines
 
 
@@ -175,6 +185,7 @@ def summarise_likelihood(
     level: float,
     kind: str,
     solver: str,
+    class_weighted: bool = False,
 ) -> LikelihoodSummary:
     """The summary, from the covariance of the raveled estimates and their names."""
     from scipy import stats
@@ -204,7 +215,8 @@ def summarise_likelihood(
     order = np.roll(order, 1, axis=1) if evidence.n_null else order
     p, best, null = evidence.n_parameters, evidence.log_likelihood, evidence.null_log_likelihood
     # If y is constant, the null model already has probability 1.
-    ratio = 2 * (best - null) if np.isfinite(null) else float("nan")
+    ratio = 2 * (best - null) if np.isfinite(null) and not class_weighted else float("nan")
+    weighted = float("nan") if class_weighted else 0.0  # a weighted loss is no likelihood
     return LikelihoodSummary(
         coefficients=tuple(lines[index] for index in order.ravel()),
         level=level,
@@ -217,11 +229,12 @@ def summarise_likelihood(
         deviance=evidence.deviance,
         null_deviance=evidence.null_deviance,
         pseudo_r2=float(1.0 - best / null) if null and np.isfinite(null) else float("nan"),
-        aic=2 * p - 2 * best,
-        bic=float(p * np.log(evidence.n) - 2 * best),
+        aic=2 * p - 2 * best + weighted,
+        bic=float(p * np.log(evidence.n) - 2 * best) + weighted,
         dispersion=evidence.dispersion,
         covariance=covariance[np.ix_(order.ravel(), order.ravel())],
         covariance_kind=kind,
         statistic="t" if dispersed else "z",
         solver=solver,
+        class_weighted=class_weighted,
     )
