@@ -67,8 +67,8 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalt
     penalty β̂ is the posterior mode under the prior β ~ N(0, C).
 
     Without a penalty (``C=math.inf``), `summary` reports standard errors and tests, and
-    `predict_interval` gives intervals for the probability. Row weights count rows; class weights are
-    importances, which do not add rows, so that standard errors come from the sandwich formula.
+    `predict_interval` gives intervals for the probability. Row weights count rows; class weights
+    are importances, which do not add rows, so that standard errors come from the sandwich formula.
 
     Cost: O(n d k) per iteration for k classes, and few iterations: the curvature is computed from
     all rows or from a sample, O(d²) per row. With an L1 part, O(n a²) per iteration for a non-zero

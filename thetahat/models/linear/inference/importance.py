@@ -1,7 +1,8 @@
 """Covariance of a classifier whose classes have weights.
 
 Weights c_y of the classes change what a row contributes to the objective, but not how many rows
-there are. So with z = xᵀθ, g_y = ∂ℓ(y, z)/∂z and H = Σ s c_y ∇²ℓ, the covariance of θ̂ is not H⁻¹, but
+there are. So with z = xᵀθ, g_y = ∂ℓ(y, z)/∂z and H = Σ s c_y ∇²ℓ, the covariance of θ̂ is not H⁻¹,
+but
 
     H⁻¹ (Σ s Σ_y q_y c_y² (x ⊗ g_y)(x ⊗ g_y)ᵀ) H⁻¹,      q_y ∝ p_y/c_y,
 
