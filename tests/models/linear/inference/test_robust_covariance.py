@@ -73,10 +73,46 @@ def test_columns_far_from_zero_keep_their_digits():
     np.testing.assert_allclose(errors(far)[1:], errors(near)[1:], rtol=1e-6)
 
 
-def test_a_row_that_fixes_a_coefficient_by_itself():
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_that_fixes_a_coefficient_by_itself(kind):
     alone = np.column_stack([X, np.arange(80) == 7])
-    summary = th.LinearRegression().fit(alone, Y).summary(alone, Y, covariance="HC3")
-    assert np.isfinite(errors(summary)).all()
+    model, others = th.LinearRegression().fit(alone, Y), np.arange(80) != 7
+    with pytest.warns(UserWarning, match=r"1 row\(s\) alone .*leverage 1.* 'x3' are too small"):
+        found = errors(model.summary(alone, Y, covariance=kind))
+    # For the other coefficients the row does not exist.
+    without = th.LinearRegression().fit(X[others], Y[others])
+    expected = errors(without.summary(X[others], Y[others], covariance=kind))
+    if kind == "HC1":
+        expected *= np.sqrt(80 / 79)
+    np.testing.assert_allclose(found[:4], expected, rtol=1e-9)
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("kind", ["HC2", "HC3"])
+def test_a_row_that_fixes_a_rate_by_itself(kind):
+    counts = np.random.default_rng(1).poisson(np.exp(0.1 * X[:, 0] + 1.0)).astype(float)
+    counts[7] = 4.0
+    rows, others = np.column_stack([X, np.arange(80) == 7]), np.arange(80) != 7
+    model = th.PoissonRegressor(alpha=0.0, solver="newton").fit(rows, counts)
+    with pytest.warns(UserWarning, match=r"PoissonRegressor: 1 row.*'x3'"):
+        found = errors(model.summary(rows, counts, covariance=kind))
+    without = th.PoissonRegressor(alpha=0.0, solver="newton").fit(X[others], counts[others])
+    expected = errors(without.summary(X[others], counts[others], covariance=kind))
+    np.testing.assert_allclose(found[:4], expected, rtol=1e-6)
+    assert found[4] < 1.0
+
+
+def test_weights_below_one_are_no_counts_of_rows():
+    weight = np.full(80, 0.1)
+    weight[0], rows = 0.01, X.copy()
+    rows[0, 0] = 60.0
+    model = th.LinearRegression().fit(rows, Y, weight)
+    with pytest.raises(th.errors.CapabilityError, match=r"weight 0\.01 .*weights='precision'"):
+        model.summary(rows, Y, weight, covariance="HC3")
+    precise = model.summary(rows, Y, weight, covariance="HC3", weights="precision")
+    scaled = th.LinearRegression().fit(rows, Y, 100 * weight)
+    again = scaled.summary(rows, Y, 100 * weight, covariance="HC3", weights="precision")
+    np.testing.assert_allclose(errors(precise), errors(again), rtol=1e-9)
 
 
 def test_refusals():

@@ -103,15 +103,16 @@ class Evidence:
 
     def covariance(self, sigma2: float) -> Array:
         """The covariance of β (and b, last) for errors of one variance σ²."""
-        back = self._unwhitening()
+        back = self.unwhitening()
         return sigma2 * (back @ back.T)
 
     def unwhitened(self, middle: Array) -> Array:
         """The covariance of β (and b, last) from the covariance of whitened coefficients."""
-        back = self._unwhitening()
+        back = self.unwhitening()
         return back @ middle @ back.T
 
-    def _unwhitening(self) -> Array:
+    def unwhitening(self) -> Array:
+        """The matrix that turns whitened coefficients into β (and b, last)."""
         d, root = len(self.factor), self.covariance_root()
         back = np.zeros((d + self.intercept, d + self.intercept))
         back[:d, :d] = root

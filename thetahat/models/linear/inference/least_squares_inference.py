@@ -126,12 +126,11 @@ class Certain:
             source = clone(self)._open(X, y, sample_weight)
             robust = self._robust(source, evidence, covariance, weights, output)
         coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
-        names = getattr(self, "feature_names_in_", None)
         return summarise_fit(
             evidence,
             coef[output],
             intercept[output] if self.fit_intercept else 0.0,
-            [f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names),
+            self._column_names(),
             output=output,
             level=level,
             weights=weights,
@@ -139,6 +138,10 @@ class Certain:
             covariance=covariance,
             robust=robust,
         )
+
+    def _column_names(self) -> list[str]:
+        known = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if known is None else list(known)
 
     def _robust(
         self, source: Source, evidence: Evidence, kind: str, weights: str, output: int
@@ -154,9 +157,12 @@ class Certain:
             rows = evidence.whitened(dense_rows(block))
             return rows, residual(block), np.einsum("ij,ij->i", rows, rows)
 
-        found = meat(source, influence, lambda block: residual(block) ** 2, kind, weights)
+        precision = (lambda block: block.row_weights) if weights == "precision" else None
+        found = meat(source, influence, lambda block: residual(block) ** 2, kind, precision)
         of_fit = (evidence.weight, float(evidence.residual[output]))
         require_same_rows(found.weight, found.value, of_fit)
+        names = [*self._column_names(), "(intercept)"]
+        found.warn_of_lone_rows(names, evidence.unwhitening(), type(self).__name__)
         n, df = evidence.degrees(weights) + evidence.n_parameters, evidence.degrees(weights)
         return evidence.unwhitened(found.squares * (n / df if kind == "HC1" else 1.0))
 

@@ -332,17 +332,19 @@ class LikelihoodInference(RiskMinimiser):
             y, z = np.asarray(block.y, dtype=np.float64), predictor.raw(block.X, theta)
             rows = predictor.design(block.X) @ factor.T
             leverage = loss.curvature(y, z) * np.einsum("ij,ij->i", rows, rows)
-            slope = loss.gradient(y, z)
-            if of_class is not None:  # an importance multiplies slopes and is no count of rows
-                importance = of_class[y.astype(np.intp)]
-                slope, leverage = slope * np.sqrt(importance), leverage * importance
-            return rows, slope, leverage
+            return rows, loss.gradient(y, z), leverage
+
+        def importance(block: Block) -> Array:
+            assert of_class is not None
+            return of_class[np.asarray(block.y).astype(np.intp)]
 
         def values(block: Block) -> Array:
             y = np.asarray(block.y, dtype=np.float64)
             return loss.value(y, predictor.raw(block.X, theta))
 
-        middle = meat(source, influence, values, kind).squares
+        found = meat(source, influence, values, kind, importance if of_class is not None else None)
+        found.warn_of_lone_rows(self._coefficient_names(), factor.T, type(self).__name__)
+        middle = found.squares
         if kind == "HC1":
             middle = middle * evidence.n / evidence.degrees
         return factor.T @ middle @ factor
