@@ -121,3 +121,20 @@ def test_weights_may_be_replaced():
     model.intercepts_[0] = np.ones(2)
     expected = model.coefs_[1].sum() + model.intercepts_[1][0]
     np.testing.assert_allclose(model.predict(X), np.full(40, expected), rtol=1e-6)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_batch_normalisation_counts_rows_by_their_weights(inside):
+    """In one batch of all rows, weight 2 is the row twice and weight 0 is no row."""
+    random = np.random.default_rng(0)
+    X, weight = random.normal(size=(40, 3)), random.integers(0, 4, 40)
+    norm = th.neural.BatchNorm()
+    layers = (8, th.neural.Residual([th.neural.Dense(8), norm]) if inside else norm)
+    options = {"hidden_layer_sizes": layers, "shuffle": False, "max_iter": 20, "tol": None}
+    options |= {"solver": "sgd", "learning_rate_init": 0.1, "random_state": 0}
+    twice = np.repeat(X, weight, axis=0)
+    model = th.MLPRegressor(**options, batch_size=(weight > 0).sum()).fit(X, X[:, 0] ** 2, weight)
+    other = th.MLPRegressor(**options, batch_size=len(twice)).fit(twice, twice[:, 0] ** 2)
+    np.testing.assert_allclose(model.predict(X), other.predict(X), rtol=1e-9)
+    for ours, theirs in zip(model.intercepts_, other.intercepts_, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)

@@ -55,8 +55,12 @@ def predictor_of(*layers, outputs=0):
 
 
 @pytest.mark.parametrize("name", LAYERS)
-@pytest.mark.parametrize("trains", [False, True], ids=["prediction", "training"])
-def test_gradient_of_every_layer(name, trains):
+@pytest.mark.parametrize(
+    ("trains", "weight"),
+    [(False, None), (True, None), (True, np.arange(N) / 2)],
+    ids=["prediction", "training", "weights"],
+)
+def test_gradient_of_every_layer(name, trains, weight):
     """In training, random numbers are drawn again, and batch means are functions of the rows."""
     predictor = predictor_of(Dense(3, "tanh"), CASES[name], outputs=2)
     theta = predictor.draw(np.random.default_rng(1))
@@ -65,7 +69,7 @@ def test_gradient_of_every_layer(name, trains):
 
     def value(theta):
         random = np.random.default_rng(3) if trains else None
-        return float((run.forward(X, theta.copy(), random) * slope).sum())
+        return float((run.forward(X, theta.copy(), random, weight) * slope).sum())
 
     into = np.full_like(theta, np.nan)
     value(theta)

@@ -16,9 +16,10 @@ from thetahat.objective.network.layer import Cell, Layer
 class BatchNorm(Layer):
     """Batch normalisation of each input, with a learned scale and shift.
 
-    Formula: x ↦ γ(x − m)/√(v + ε) + β. In training, m and v are the mean and variance of the batch;
-    for predictions they are running means over the batches of the training. A batch of one row has
-    no variance: it takes the running means as they are. γ and β are free parameters. Cost: O(n m)
+    Formula: x ↦ γ(x − m)/√(v + ε) + β. In training, m and v are the mean and variance of the batch,
+    with the weights of its rows; for predictions they are running means over the batches of the
+    training. A batch of one row has no variance: it takes the running means as they are. γ and β
+    are free parameters. Cost: O(n m)
     for n rows of m inputs.
 
     Parameters
@@ -64,19 +65,23 @@ class _BatchNormCell(Cell):
         self.layer = layer
         self.out = np.empty((n_rows, n_inputs), dtype=dtype)
         self.centred = np.empty((n_rows, n_inputs), dtype=dtype)
+        self.shares: Array | None = None
+        """wᵢ/Σ w of the rows of the last pass, or None if the weights are equal."""
 
     def forward(
         self, x: Matrix, weights: Array, free: Array, random: np.random.Generator | None
     ) -> Array:
         scale, shift, mean, variance = free.reshape(4, -1)
         rows = x if isinstance(x, np.ndarray) else x.toarray()
-        self.trains, n = random is not None, rows.shape[0]
-        self.own = self.trains and n > 1  # one row minus its own mean is 0 whatever it holds
+        self.trains, n, weight = random is not None, rows.shape[0], self.row_weights
+        counted = n if weight is None else np.count_nonzero(weight)
+        self.own = self.trains and counted > 1  # one row minus its own mean is 0 whatever it holds
         self.unit, result = self.centred[:n], self.out[:n]
         if self.own:
-            middle = rows.mean(axis=0)
+            self.shares = None if weight is None else (weight / weight.sum()).astype(rows.dtype)
+            middle = self._mean(rows)
             np.subtract(rows, middle, out=self.unit)
-            spread = np.einsum("ij,ij->j", self.unit, self.unit) / n
+            spread = self._mean_product(self.unit, self.unit)
             kept = self.layer.momentum
             mean[...] = kept * mean + (1 - kept) * middle
             variance[...] = kept * variance + (1 - kept) * spread
@@ -110,7 +115,21 @@ class _BatchNormCell(Cell):
         to_mean[...] = to_variance[...] = 0.0
         if not self.own:
             return slope
-        along = np.einsum("ij,ij->j", slope, self.unit) / slope.shape[0]
-        slope -= slope.mean(axis=0)
-        slope -= self.unit * along
+        if self.shares is None:
+            along = self._mean_product(slope, self.unit)
+            slope -= slope.mean(axis=0)
+            slope -= self.unit * along
+            return slope
+        pulled, along = slope.sum(axis=0), np.einsum("ij,ij->j", slope, self.unit)
+        slope -= self.shares[:, None] * (pulled + self.unit * along)
         return slope
+
+    def _mean(self, rows: Array) -> Array:
+        """Σ wᵢxᵢ/Σ wᵢ."""
+        return np.asarray(rows.mean(axis=0) if self.shares is None else self.shares @ rows)
+
+    def _mean_product(self, first: Array, second: Array) -> Array:
+        """Σ wᵢxᵢyᵢ/Σ wᵢ."""
+        if self.shares is None:
+            return np.asarray(np.einsum("ij,ij->j", first, second) / first.shape[0])
+        return np.asarray(np.einsum("i,ij,ij->j", self.shares, first, second))

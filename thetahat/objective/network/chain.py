@@ -57,8 +57,11 @@ class Run:
         weights: Array,
         free: Array,
         random: np.random.Generator | None = None,
+        row_weights: Array | None = None,
     ) -> Array:
-        """The outputs of the last layer."""
+        """The outputs of the last layer; `row_weights` count in means over the rows."""
+        for cell in self.cells:
+            cell.row_weights = row_weights
         places = zip(self.chain.weights, self.chain.free, strict=True)
         return self.through(x, [(weights[w], free[f]) for w, f in places], random)
 

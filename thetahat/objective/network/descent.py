@@ -286,11 +286,11 @@ class _Step:
         def work(piece: int) -> None:
             rows = slice(piece * self.size, min(n, (piece + 1) * self.size))
             run = self.passes.pop() if self.passes else Pass(self.predictor, self.size, theta.dtype)
-            z = run.forward(X[rows], theta, random)
+            own = None if weight is None else weight[rows]
+            z = run.forward(X[rows], theta, random, own)
             value, slope = self.loss.value_and_gradient(y[rows], z)
             factor: Any = share
-            if weight is not None:
-                own = weight[rows]
+            if own is not None:
                 value = value * own
                 factor = (own if slope.ndim == 1 else own[:, None]) * share
             losses[piece] = float(value.sum())

@@ -24,6 +24,9 @@ class Cell(ABC):
     The arrays that it returns are its buffers; the next call overwrites them.
     """
 
+    row_weights: Array | None = None
+    """The weights of the rows of the next pass in training; None if all are equal."""
+
     @abstractmethod
     def forward(
         self, x: Matrix, weights: Array, free: Array, random: np.random.Generator | None

@@ -159,9 +159,16 @@ class Pass:
         self.predictor = predictor
         self.run = predictor.chain.run(n_rows, dtype)
 
-    def forward(self, X: Matrix, theta: Array, random: np.random.Generator | None = None) -> Array:
-        """z; with `random`, as in training."""
-        return self.predictor.shaped(self.run.forward(X, *self.predictor.split(theta), random))
+    def forward(
+        self,
+        X: Matrix,
+        theta: Array,
+        random: np.random.Generator | None = None,
+        row_weights: Array | None = None,
+    ) -> Array:
+        """z; with `random`, as in training on rows of these weights."""
+        split = self.predictor.split(theta)
+        return self.predictor.shaped(self.run.forward(X, *split, random, row_weights))
 
     def backward(
         self,

@@ -83,7 +83,7 @@ class _ResidualCell(Cell):
         self, x: Matrix, weights: Array, free: Array, random: np.random.Generator | None
     ) -> Array:
         rows = x if isinstance(x, np.ndarray) else x.toarray()
-        inner = self.run.forward(rows, weights, free, random)
+        inner = self.run.forward(rows, weights, free, random, self.row_weights)
         return np.add(rows, inner, out=self.out[: rows.shape[0]])
 
     def backward(
