@@ -281,7 +281,13 @@ REFUSALS = [
     (lambda x: np.add.accumulate(x).sum(), r"no derivative for np\.add\.accumulate"),
     (lambda x: np.add(x, 1, where=x > 0).sum(), r"np\.add with where="),
     (lambda x: np.reshape(x, (3, 1), order="F").sum(), r"order='F'"),
+    (lambda x: np.ravel(x, order="F").sum(), r"order='F'"),
     (lambda x: np.linalg.norm(np.outer(x, x), "nuc"), r"ord='nuc'"),
+    (lambda x: np.linalg.norm(np.outer(x, x), 2, axis=(0, 1)), r"matrices with ord=2"),
+    (lambda x: np.linalg.norm(x, 0), r"vectors with ord=0\. Use"),
+    (lambda x: np.sum(x, where=x > 0), r"sum\(\) with where="),
+    (lambda x: np.diag(x, 1).sum(), r"diag\(\) with 2 arguments"),
+    (lambda x: np.outer(x, x).trace(offset=1), r"trace\(\) with offset="),
 ]
 
 

@@ -102,6 +102,10 @@ SPELLINGS = {
     "matrix @ vector": lambda x: (x @ x[0]) * (x[1] @ x),
     "dot": lambda x: np.dot(x, x[:, 1]) + np.dot(x[0], x[1]) + 2 * np.dot(3.0, x[0]),
     "inner products": lambda x: np.inner(x[0], x[1]) + np.vdot(x[1], x[2]) + np.vecdot(x, SQUARE),
+    "inner of matrices": lambda x: (np.inner(x, SQUARE[:2]) ** 2) @ np.inner(x[:2], x[2]),
+    "vdot of matrices": lambda x: np.vdot(x, SQUARE) * np.vdot(x, x[::-1]) * x,
+    "inner with lists": lambda x: np.inner([1.0, 2.0, 3.0], x) ** 2 + np.inner(x[0], 2.0),
+    "vecdot by rows": lambda x: np.vecdot(x, x[0]) ** 2,
     "outer": lambda x: np.outer(x[0], x[:, 1]),
     "transpose": lambda x: x.T @ x + np.transpose(x) + np.swapaxes(x, 0, 1) + np.moveaxis(x, 0, 1),
     "reshape": lambda x: x.reshape(9) + x.reshape((-1,)) + np.ravel(x) + np.reshape(x, (9,)),
@@ -119,13 +123,25 @@ SPELLINGS = {
     "slices": lambda x: x[::-1, 1:] * x[..., None, 0] + x[-1, :2] + np.flip(x, 1)[:, 1:],
     "running": lambda x: np.cumsum(x, axis=0) + np.cumsum(x)[2] + np.diff(x, axis=0)[0],
     "take": lambda x: np.take(x, [2, 0, 2], axis=1) + x.take([8])[0],
-    "diagonals": lambda x: np.diagonal(x) + np.trace(x) + np.diag(np.diag(x**2))[1],
+    "diagonals": lambda x: np.diagonal(x) + np.trace(x) * x.trace() + np.diag(np.diag(x**2))[1],
     "linear algebra": lambda x: np.linalg.solve(x + 5 * np.eye(3), x[0]) + np.linalg.inv(x)[0],
     "determinants": lambda x: np.linalg.det(x) + np.linalg.slogdet(x)[1] + np.linalg.norm(x),
     "norms": lambda x: (
         np.linalg.norm(x, axis=1) + np.linalg.norm(x[0], 1) + np.linalg.norm(x[1], 2)
     ),
     "largest norm": lambda x: np.linalg.norm(x[0], np.inf) * np.linalg.norm(x, axis=0),
+    "norms of matrices": lambda x: (
+        np.linalg.norm(x, 1) * np.linalg.norm(x, np.inf) * np.linalg.norm(x, -1) * x
+        + np.linalg.norm(x, "fro", axis=(1, 0), keepdims=True)
+        + np.linalg.norm(x[None] * SQUARE[0], -np.inf, axis=(2, 1))
+    ),
+    "powers in norms": lambda x: np.linalg.norm(x, 3, axis=0) + np.linalg.norm(x[0], -np.inf),
+    "norms of the array API": lambda x: (
+        np.linalg.vector_norm(x) * np.linalg.vector_norm(x, ord=1, axis=0, keepdims=True)
+        + np.linalg.matrix_norm(x, ord=np.inf)
+    ),
+    "products over axes": lambda x: np.prod(x[None] * SQUARE, axis=(0, 2)),
+    "moved axes": lambda x: np.moveaxis(x[None] * SQUARE, (0, 1), (2, 0)) * x[:, :, None],
     "shapes": lambda x: np.squeeze(np.expand_dims(x, 1)) + np.broadcast_to(x[0], (3, 3)),
     "unpacking": lambda x: (lambda a, b, c: a * b - c)(*x) + sum(x) + len(x),
     "full": lambda x: np.full_like(SQUARE, 2.0) * np.full_like(x, x[0, 1]) + np.zeros_like(x),
@@ -157,7 +173,41 @@ def test_operations_are_listed():
     assert set(names) <= set(FUNCTIONS)
 
 
+SINGULAR = {
+    "rank 2": np.arange(9.0).reshape(3, 3),
+    "rank 1": np.ones((3, 3)),
+    "zero": np.zeros((3, 3)),
+    "rounding": np.diag([1.0, 1.0, 1e-13]) @ SQUARE,
+    "one of a stack": np.stack([SQUARE, np.arange(9.0).reshape(3, 3)]),
+    "one entry": np.zeros((1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+def test_determinants_of_singular_matrices(name):
+    """A determinant is a polynomial, which has derivatives where no inverse exists."""
+    assert_both_modes(np.linalg.det, SINGULAR[name])
+    assert_second_derivatives(np.linalg.det, SINGULAR[name])
+
+
+def test_the_logarithm_of_a_determinant_of_0_has_no_derivative():
+    with pytest.raises(th.errors.DataError, match="where the determinant is 0"):
+        gradient(lambda a: np.linalg.slogdet(a)[1])(np.ones((2, 2)))
+    found = gradient(lambda a: np.linalg.slogdet(a).logabsdet)(SQUARE)
+    np.testing.assert_allclose(found, np.linalg.inv(SQUARE).T)
+
+
 # Conventions where no derivative exists.
+
+
+def test_norms_and_deviations_at_0_have_the_derivative_0():
+    for ord in (None, 1, 2, 3, np.inf):
+        found = gradient(lambda x, p=ord: np.linalg.norm(x, p))(np.zeros(3, np.float32))
+        np.testing.assert_array_equal(found, np.zeros(3, np.float32))
+        assert found.dtype == np.float32
+    rows = gradient(lambda x: np.linalg.norm(x, axis=1).sum())(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    np.testing.assert_allclose(rows, [[0.0, 0.0], [0.6, 0.8]])
+    np.testing.assert_array_equal(gradient(np.std)(np.ones(3)), 0)
 
 
 def test_ties_share_the_derivative_evenly():

@@ -6,6 +6,7 @@ array, or nested lists, tuples and dictionaries of arrays. `operations` lists wh
 differentiated.
 """
 
+import thetahat.mathematics.autodiff.products  # noqa: F401  # fills the table
 from thetahat.mathematics.autodiff.derivatives import hessian, hessian_product, jacobian
 from thetahat.mathematics.autodiff.forward import jvp
 from thetahat.mathematics.autodiff.functions import operations

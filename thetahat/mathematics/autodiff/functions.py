@@ -49,20 +49,20 @@ def reshape(x: Array, *shape: Any, order: str = "C") -> Array:
 
 
 @function("ravel", "flatten")
-def ravel(x: Array) -> Array:
-    return reshape(x, (-1,))
+def ravel(x: Array, order: str = "C") -> Array:
+    return reshape(x, (-1,), order=order)
 
 
 @function("expand_dims")
 def expand_dims(x: Array, axis: Axis = 0) -> Array:
-    axes = _axes(axis, x.ndim + len(axis) if isinstance(axis, tuple) else x.ndim + 1)
+    axes = axes_of(axis, x.ndim + len(axis) if isinstance(axis, tuple) else x.ndim + 1)
     sizes = iter(x.shape)
     return reshape(x, tuple(1 if k in axes else next(sizes) for k in range(x.ndim + len(axes))))
 
 
 @function("squeeze")
 def squeeze(x: Array, axis: Axis = None) -> Array:
-    axes = [k for k, n in enumerate(x.shape) if n == 1] if axis is None else _axes(axis, x.ndim)
+    axes = [k for k, n in enumerate(x.shape) if n == 1] if axis is None else axes_of(axis, x.ndim)
     return reshape(x, tuple(n for k, n in enumerate(x.shape) if k not in axes))
 
 
@@ -87,10 +87,10 @@ def matrix_transpose(x: Array) -> Array:
 
 
 @function("moveaxis")
-def moveaxis(x: Array, source: int, destination: int) -> Array:
-    order = [k for k in range(x.ndim) if k != source % x.ndim]
-    order.insert(destination % x.ndim, source % x.ndim)
-    return permute_dims(x, tuple(order))
+def moveaxis(x: Array, source: Axis, destination: Axis) -> Array:
+    moved = dict(zip(axes_of(destination, x.ndim), axes_of(source, x.ndim), strict=True))
+    others = (k for k in range(x.ndim) if k not in moved.values())
+    return permute_dims(x, tuple(moved[k] if k in moved else next(others) for k in range(x.ndim)))
 
 
 @function("broadcast_to")
@@ -107,7 +107,7 @@ def concat(arrays: Sequence[Array], axis: int | None = 0) -> Array:
 
 @function("stack")
 def stack(arrays: Sequence[Array], axis: int = 0) -> Array:
-    return concat([expand_dims(_array(x), axis) for x in arrays], axis)
+    return concat([expand_dims(as_array(x), axis) for x in arrays], axis)
 
 
 @function("hstack")
@@ -130,13 +130,13 @@ def column_stack(arrays: Sequence[Array]) -> Array:
 
 @function("atleast_1d")
 def _at_least_1d(x: Array) -> Array:
-    x = _array(x)
+    x = as_array(x)
     return x if x.ndim else reshape(x, (1,))
 
 
 @function("flip")
 def flip(x: Array, axis: Axis = None) -> Array:
-    return PRIMITIVES["flip"](x, axis=_axes(axis, x.ndim))
+    return PRIMITIVES["flip"](x, axis=axes_of(axis, x.ndim))
 
 
 @function("take")
@@ -202,26 +202,35 @@ def _reduced(name: str, x: Array, axis: Axis, keepdims: bool) -> Array:
 
 @function("mean")
 def mean(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    count = math.prod(x.shape[k] for k in _axes(axis, x.ndim))
+    count = math.prod(x.shape[k] for k in axes_of(axis, x.ndim))
     return sum(x, axis, keepdims=keepdims) / count
 
 
 @function("var")
 def var(x: Array, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Array:
     squares = op.square(x - mean(x, axis, keepdims=True))
-    count = math.prod(x.shape[k] for k in _axes(axis, x.ndim))
+    count = math.prod(x.shape[k] for k in axes_of(axis, x.ndim))
     return sum(squares, axis, keepdims=keepdims) / (count - ddof)
 
 
 @function("std")
 def std(x: Array, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Array:
-    return op.sqrt(var(x, axis, ddof=ddof, keepdims=keepdims))
+    return root(var(x, axis, ddof=ddof, keepdims=keepdims))
+
+
+def root(x: Array, power: float = 2) -> Array:
+    """x^(1/p) of x ≥ 0, with the derivative 0 at 0, which is a subgradient of a norm."""
+    nothing = x == 0
+    inside = op.where(nothing, 1.0, x)
+    return op.where(nothing, 0.0, op.sqrt(inside) if power == 2 else op.pow(inside, 1 / power))
 
 
 @function("prod")
-def prod(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
+def prod(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Multiply by halves, because the derivative out/x is not defined at zeros."""
-    factors = ravel(x) if axis is None else moveaxis(x, axis, 0)
+    axes = axes_of(axis, x.ndim)
+    factors = moveaxis(x, axes, tuple(range(len(axes))))
+    factors = reshape(factors, (-1, *factors.shape[len(axes) :])) if axes else x[None]
     while (n := factors.shape[0]) > 1:
         pairs = factors[: n // 2] * factors[n // 2 : n - n % 2]
         factors = concat([pairs, factors[n - n % 2 :]]) if n % 2 else pairs
@@ -234,7 +243,7 @@ def logsumexp(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """log Σ exp(x − shift) + shift; the shift is a constant and has no derivative."""
     peak = constant(plain(max(plain(x), axis, keepdims=True)))
     out = op.log(sum(op.exp(x - peak), axis, keepdims=True)) + peak
-    return out if keepdims else squeeze(out, _axes(axis, x.ndim))
+    return out if keepdims else squeeze(out, axes_of(axis, x.ndim))
 
 
 @function("cumulative_sum", "cumsum")
@@ -268,82 +277,13 @@ def full_like(x: Array, fill_value: Any) -> Array:
     return fill_value * (zeros_like(x) + 1)
 
 
-# Products.
-
-
-@function("matmul")
-def matmul(a: Array, b: Array) -> Array:
-    """A vector counts as a row on the left and as a column on the right."""
-    a, b = _array(a), _array(b)
-    left, right = a[None, :] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b
-    out = PRIMITIVES["matmul"](left, right)
-    dropped = ((-2,) if a.ndim == 1 else ()) + ((-1,) if b.ndim == 1 else ())
-    return squeeze(out, dropped) if dropped else out
-
-
-@function("dot")
-def dot(a: Array, b: Array) -> Array:
-    a, b = _array(a), _array(b)
-    if a.ndim == 0 or b.ndim == 0:
-        return a * b
-    if b.ndim > 2:
-        raise CapabilityError(
-            "autodiff supports np.dot only if b has at most 2 dimensions. Use a @ b."
-        )
-    return matmul(a, b)
-
-
-@function("vecdot", "inner", "vdot")
-def vecdot(a: Array, b: Array, *, axis: int = -1) -> Array:
-    if a.ndim != b.ndim:
-        raise CapabilityError("autodiff supports inner products of equal shapes only. Use a @ b.")
-    return sum(a * b, axis)
-
-
-@function("outer")
-def outer(a: Array, b: Array) -> Array:
-    return ravel(a)[:, None] * ravel(b)[None, :]
-
-
-@function("norm", "vector_norm")
-def norm(x: Array, ord: Any = None, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """The Euclidean norm (Frobenius for a matrix), the 1-norm or the ∞-norm."""
-    if ord in (None, 2, "fro") and (ord != 2 or axis is not None or x.ndim == 1):
-        return op.sqrt(sum(op.square(x), axis, keepdims=keepdims))
-    if x.ndim == 1 or isinstance(axis, int):
-        if ord == 1:
-            return sum(op.abs(x), axis, keepdims=keepdims)
-        if ord == math.inf:
-            return max(op.abs(x), axis, keepdims=keepdims)
-    raise CapabilityError(
-        f"autodiff supports the 2-, 1- and ∞-norms of vectors only; got ord={ord!r}."
-    )
-
-
-@function("solve")
-def solve(a: Array, b: Array) -> Array:
-    b = _array(b)
-    run = PRIMITIVES["solve"]
-    return squeeze(run(a, b[:, None]), -1) if b.ndim == 1 else run(a, b)
-
-
-@function("det")
-def det(a: Array) -> Array:
-    return PRIMITIVES["det"](a, axis=(-2, -1))
-
-
-@function("slogdet")
-def slogdet(a: Array) -> tuple[Array, Array]:
-    return op.sign(det(plain(a))), PRIMITIVES["logabsdet"](a, axis=(-2, -1))
-
-
-def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+def axes_of(axis: Axis, ndim: int) -> tuple[int, ...]:
     """The given axes as non-negative numbers."""
     axes = range(ndim) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
     return tuple(k % ndim for k in axes)
 
 
-def _array(x: Any) -> Array:
+def as_array(x: Any) -> Array:
     return x if hasattr(x, "shape") else np.asarray(x)
 
 

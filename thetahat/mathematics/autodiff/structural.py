@@ -5,6 +5,7 @@ If `max` or `min` is attained more than once, the derivative is shared equally.
 
 from __future__ import annotations
 
+import math
 import operator
 from functools import reduce
 from types import EllipsisType
@@ -14,6 +15,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_jax_array, is_numpy_array, is_torch_array
 from array_api_compat import device as device_of
 
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff.primitives import (
     define,
@@ -25,6 +27,7 @@ from thetahat.mathematics.autodiff.primitives import (
     sum_to,
     zeros_like,
 )
+from thetahat.mathematics.autodiff.trace import plain
 
 # Shape.
 
@@ -140,12 +143,12 @@ reduction("min", lambda x, axis: array_namespace(x).min(x, axis=axis), _attained
 reduction(
     "det",
     lambda a, axis: array_namespace(a).linalg.det(a),
-    lambda out, a, axis: out * _t(op.inv(a)),
+    lambda out, a, axis: _cofactors(out, a),
 )
 reduction(
     "logabsdet",
     lambda a, axis: array_namespace(a).linalg.slogdet(a)[1],
-    lambda out, a, axis: _t(op.inv(a)),
+    lambda out, a, axis: _inverse_transpose(out, a),
 )
 
 # Linear algebra, on matrices or stacks of them.
@@ -153,6 +156,40 @@ reduction(
 
 def _t(x: Array) -> Array:
     return op.matrix_transpose(x)
+
+
+def _cofactors(out: Array, a: Array) -> Array:
+    """∂det/∂a: det·a⁻ᵀ, or the signed determinants of the minors where a is (nearly) singular."""
+    n, value = a.shape[-1], plain(a)
+    if n == 0:
+        return a
+    xp = array_namespace(value)
+    sizes = xp.linalg.svdvals(value)
+    if bool(xp.all(sizes[..., -1] > SINGULAR * sizes[..., 0])):
+        return out * _t(op.inv(a))
+    others = [
+        np.array([k for k in range(n) if k != left_out], dtype=np.intp) for left_out in range(n)
+    ]
+    minors = [
+        (-1) ** (i + j) * op.det(a[(..., others[i][:, None], others[j])])
+        for i in range(n)
+        for j in range(n)
+    ]
+    return op.reshape(op.stack(minors, -1), a.shape)
+
+
+SINGULAR = 1e-6
+"""Ratio of the smallest to the largest singular value below which no inverse is used."""
+
+
+def _inverse_transpose(out: Array, a: Array) -> Array:
+    """∂log|det|/∂a."""
+    if bool(array_namespace(plain(out)).any(plain(out) == -math.inf)):
+        raise DataError(
+            "autodiff: log |det A| has no derivative where the determinant is 0, but a matrix is "
+            "singular. Add a small multiple of the identity to it."
+        )
+    return _t(op.inv(a))
 
 
 def _matmul_forward(tangents: list[Array], out: Array, a: Array, b: Array) -> Array:

@@ -13,6 +13,7 @@ derivatives of inner and outer functions are kept apart.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -107,15 +108,15 @@ class Primitive:
         for k, arg in enumerate(args):
             if isinstance(arg, Traced):
                 nested = True
-                if arg.trace.level > trace.level:
-                    trace = arg.trace
+                if arg.owner.level > trace.level:
+                    trace = arg.owner
             elif isinstance(arg, list | tuple):
                 operands[k] = np.asarray(arg)
         if not nested:
             return self.run(*operands, **options)
         values = [
             arg.value
-            if isinstance(arg, Traced) and (arg.trace is trace or arg.trace is CONSTANT)
+            if isinstance(arg, Traced) and (arg.owner is trace or arg.owner is CONSTANT)
             else arg
             for arg in operands
         ]
@@ -168,13 +169,13 @@ COMPARISONS = {
 class Traced:
     """An array inside a differentiation: its value, and the record of its trace."""
 
-    __slots__ = ("record", "trace", "value")
+    __slots__ = ("owner", "record", "value")
 
     def __init__(self, value: Array, trace: Trace, record: Any = None) -> None:
-        self.value, self.trace, self.record = value, trace, record
+        self.value, self.owner, self.record = value, trace, record
 
     def __repr__(self) -> str:
-        return f"Traced({self.value!r}, level {self.trace.level})"
+        return f"Traced({self.value!r}, level {self.owner.level})"
 
     # Properties that need no computation.
 
@@ -197,7 +198,7 @@ class Traced:
 
     def __getattr__(self, name: str) -> Any:
         if name in FUNCTIONS:
-            return functools.partial(FUNCTIONS[name], self)
+            return functools.partial(_apply, name, self)
         if name in VALUE_ONLY:
             return getattr(plain(self), name)
         if name in ("item", "tolist"):
@@ -296,10 +297,25 @@ def call(name: str, original: Callable[..., Any], *args: Any, **options: Any) ->
     """Call the traced form of a function of an array library, or raise an error if none exists."""
     traced = list(_traced_in((args, tuple(options.values()))))
     if traced and name in FUNCTIONS:
-        return FUNCTIONS[name](*args, **options)
+        return _apply(name, *args, **options)
     if any(is_live(x) for x in traced) and name not in VALUE_ONLY:
         raise _unknown(f"{name}()")
     return original(*plain(args), **{key: plain(value) for key, value in options.items()})
+
+
+def _apply(name: str, *args: Any, **options: Any) -> Any:
+    """Call a traced function; arguments that it does not take are refused by their names."""
+    try:
+        return FUNCTIONS[name](*args, **options)
+    except TypeError as failure:
+        try:
+            known = inspect.signature(FUNCTIONS[name])
+            known.bind(*args, **options)
+        except TypeError:
+            extra = [f"{option}=" for option in options if option not in known.parameters]
+            which = ", ".join(extra) or f"{len(args)} arguments"
+            raise _unknown(f"{name}() with {which}") from failure
+        raise
 
 
 def _traced_in(tree: Any) -> Iterator[Traced]:
@@ -311,13 +327,13 @@ def _traced_in(tree: Any) -> Iterator[Traced]:
 
 
 def belongs(arg: Any, trace: Trace) -> bool:
-    return isinstance(arg, Traced) and arg.trace is trace
+    return isinstance(arg, Traced) and arg.owner is trace
 
 
 def is_live(x: Any) -> bool:
     """Whether x is part of a running differentiation."""
     while isinstance(x, Traced):
-        if x.trace is not CONSTANT:
+        if x.owner is not CONSTANT:
             return True
         x = x.value
     return False
@@ -326,7 +342,7 @@ def is_live(x: Any) -> bool:
 def plain(x: Any) -> Any:
     """The array without traces; lists and tuples are searched, other objects are unchanged."""
     while isinstance(x, Traced):
-        x.trace.look()
+        x.owner.look()
         x = x.value
     if isinstance(x, list | tuple) and next(_traced_in(x), None) is not None:
         return type(x)(plain(part) for part in x)
@@ -342,7 +358,7 @@ def _array_inside(x: Any) -> Any:
 
 def _without_derivatives(x: Any) -> Any:
     """The plain array, or its place in a recording."""
-    while isinstance(x, Traced) and not x.trace.abstract:
+    while isinstance(x, Traced) and not x.owner.abstract:
         x = x.value
     return x if isinstance(x, Traced) else plain(x)
 
