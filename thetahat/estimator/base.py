@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import wraps
 from math import isfinite
-from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.data.validation import as_device_features, as_features, as_source
 from thetahat.data.views import with_one_target
-from thetahat.estimator.distributed.routing import on_dask, source_for_dask
+from thetahat.estimator.distributed.routing import on_dask, replace_method, source_for_dask
 from thetahat.estimator.parameters import (
     Range,
     check_ranges,
@@ -155,9 +154,7 @@ class Estimator(BaseEstimator):
         super().__init_subclass__(**kwargs)
         on_dask(cls)
         for name in FITS:
-            method = vars(cls).get(name)
-            if isinstance(method, FunctionType):
-                setattr(cls, name, whole_or_not_at_all(source_for_dask(method)))
+            replace_method(cls, name, lambda fit: whole_or_not_at_all(source_for_dask(fit)))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")

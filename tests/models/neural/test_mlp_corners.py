@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import thetahat as th
+from thetahat.objective.network import descent
 
 
 @pytest.mark.parametrize("kind", [th.MLPClassifier, th.MLPRegressor])
@@ -138,3 +141,47 @@ def test_batch_normalisation_counts_rows_by_their_weights(inside):
     np.testing.assert_allclose(model.predict(X), other.predict(X), rtol=1e-9)
     for ours, theirs in zip(model.intercepts_, other.intercepts_, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+def state_of(model):
+    """Weights, records and the memory of the steps, as bytes."""
+    names = sorted(name for name in vars(model) if name not in {"solution_", "layers_"})
+    return {name: pickle.dumps(vars(model)[name]) for name in names}
+
+
+@pytest.mark.parametrize("solver", ["adam", "sgd"])
+@pytest.mark.parametrize("kind", [th.MLPClassifier, th.MLPRegressor])
+def test_a_failed_partial_fit_changes_nothing(kind, solver, monkeypatch):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 3)), np.arange(60) % 3
+    model = kind(hidden_layer_sizes=(5,), solver=solver, batch_size=10, random_state=0)
+    labels = {"classes": [0, 1, 2]} if kind is th.MLPClassifier else {}
+    model.partial_fit(X, y, **labels)
+    before, gradient, calls = state_of(model), descent._Step._gradient, []
+
+    def fails(self, *arguments):
+        calls.append(1)
+        if len(calls) == 4:
+            raise ValueError("in a step")
+        return gradient(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(descent._Step, "_gradient", fails)
+        with pytest.raises(ValueError, match="in a step"):
+            model.partial_fit(X, y)
+    assert state_of(model) == before
+    bad = [(X, np.column_stack([y, y]) % 2), (X[:, :2], y), (X, y, -(X[:, 0] ** 2))]
+    for batch in [*bad, (X, y + 5)] if labels else bad:
+        with pytest.raises(th.errors.DataError):
+            model.partial_fit(*batch)
+        assert state_of(model) == before
+
+
+def test_a_failed_first_partial_fit_leaves_no_model():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = th.MLPRegressor(hidden_layer_sizes=(5,), random_state=0)
+    with pytest.raises(th.errors.DataError, match="the loss must be a finite number"):
+        model.partial_fit(np.where(np.arange(3) == 1, 1e300, X), X[:, 0])
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    model.partial_fit(X[:, :2], X[:, 0])

@@ -49,6 +49,15 @@ def on_dask(cls: Class) -> Class:
     return cls
 
 
+def replace_method(cls: type, name: str, wrap: Callable[..., Any]) -> None:
+    """Wrap a method that a class defines itself, also one that `available_if` offers."""
+    method: Any = vars(cls).get(name)
+    if isinstance(method, FunctionType):
+        setattr(cls, name, wrap(method))
+    elif isinstance(getattr(method, "fn", None), FunctionType):
+        method.fn = wrap(method.fn)
+
+
 def lazy_on_dask(method: Callable[..., Any], owner: type) -> Callable[..., Any]:
     """The method of a class, which gives a lazy Dask array for a Dask collection.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -363,7 +364,7 @@ class TrainedNetwork(Watched, NetworkModel):
             return None, 0
         if type(theta) is np.ndarray and several:
             return tuple(each.astype(theta.dtype) for each in kept), self._steps
-        return kept, self._steps
+        return deepcopy(kept), self._steps  # steps change it, also those of a call that fails
 
     def _require_same_network(self, predictor: NetworkPredictor, theta: Array) -> None:
         if predictor.layers != self.layers_ or theta.size != predictor.n_parameters:
