@@ -155,7 +155,13 @@ def _errors(block: Block, model: Any, source: Source) -> _Errors:
 def _hits(block: Block, model: Any, source: Source) -> _Hits:
     labels = source.target_values(np.asarray(block.y))
     weight = block.row_weights
-    correct = np.asarray(_predicted(model, block, source)) == labels
+    predicted = np.asarray(_predicted(model, block, source))
+    if predicted.shape != labels.shape:
+        raise DataError(
+            f"{type(model).__name__}.score: y has shape {labels.shape}, but the predictions have "
+            f"shape {predicted.shape}. Pass the targets of the fit, in the same order."
+        )
+    correct = predicted == labels if labels.ndim == 1 else (predicted == labels).all(axis=1)
     return _Hits(float(weight.sum()), float(weight[correct].sum()))
 
 

@@ -185,3 +185,22 @@ def test_a_failed_first_partial_fit_leaves_no_model():
     with pytest.raises(NotFittedError):
         model.predict(X)
     model.partial_fit(X[:, :2], X[:, 0])
+
+
+def test_several_labels_from_a_source(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    Y = (X[:, :2] > 0).astype(int)
+    np.save(tmp_path / "rows.npy", np.column_stack([X, Y, 2 * Y[:, 0]]))
+    rows = th.scan(tmp_path / "rows.npy", features=[0, 1, 2], target=[3, 4])
+    options = {"hidden_layer_sizes": (5,), "shuffle": False, "tol": 0.1, "random_state": 0}
+    model, other = th.MLPClassifier(**options).fit(rows), th.MLPClassifier(**options).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X), other.predict_proba(X))
+    assert model.predict(rows).shape == (60, 2)
+    assert model.score(rows) == other.score(X, Y)
+    model.partial_fit(rows)
+    np.testing.assert_array_equal(model.predict_proba(X), other.partial_fit(X, Y).predict_proba(X))
+    with pytest.raises(th.errors.DataError, match=r"y has shape \(60,\), but the predictions have"):
+        model.score(th.scan(tmp_path / "rows.npy", features=[0, 1, 2], target=3))
+    bad = th.scan(tmp_path / "rows.npy", features=[0, 1, 2], target=[3, 5])
+    with pytest.raises(th.errors.DataError, match="column 1 holds 2 at row"):
+        model.fit(bad)

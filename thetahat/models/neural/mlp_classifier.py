@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from thetahat.data.arrays import as_array, namespace, to_host
 from thetahat.data.columns.labels import LabelEncoding
-from thetahat.data.source import Source
+from thetahat.data.source import Block, Source
 from thetahat.data.views import sign_targets
 from thetahat.estimator.batches import batch_after
 from thetahat.estimator.classifier import Classifier
@@ -110,7 +111,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
         self._check_combinations()
         y, sample_weight = on_host(X, y, sample_weight, type(self).__name__)
         before = getattr(self, "classes_", None) if self.warm_start else None
-        if _has_several_labels(y, type(self).__name__):
+        if _has_several_labels(X, y, type(self).__name__):
             source = self._open_labels(X, y, sample_weight)
         else:
             source, self._several_labels = self._open_classes(X, y, sample_weight), False
@@ -156,7 +157,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
                     f"{type(self).__name__}.partial_fit: classes={given.tolist()} differ from "
                     f"those of the first call, {known.tolist()}. Leave them out."
                 )
-        several = _has_several_labels(y, type(self).__name__)
+        several = _has_several_labels(X, y, type(self).__name__)
         with batch_after(self, X, first=not self.__sklearn_is_fitted__()):
             if several:
                 source = self._open_labels(X, y, sample_weight)
@@ -168,19 +169,20 @@ class MLPClassifier(Classifier, TrainedNetwork):
 
     def _open_labels(self, X: Any, y: Any, sample_weight: Any) -> Source:
         """Rows with several columns of 0 and 1 as their targets."""
-        values = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
-        if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
-            raise DataError(
-                f"{type(self).__name__}: y has {values.shape[1]} columns, so that each must hold 0 "
-                "or 1 only. Pass one column of labels, or one model per column."
-            )
+        if not isinstance(X, Source):
+            values = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+            _require_zeros_and_ones(values, type(self).__name__)
+            y = values.astype(np.float64)
         if named(self.loss).targets is not Targets.BINARY:
             raise ParameterError(
                 f"{type(self).__name__}: several labels per row need loss='log_loss', but "
                 f"loss={self.loss!r}."
             )
-        source = self._open(X, values.astype(np.float64), sample_weight)
-        self.classes_, self._several_labels = np.arange(values.shape[1]), True
+        source = self._open(X, y, sample_weight)
+        if isinstance(X, Source):
+            for _ in source.map_blocks(partial(_require_labels_of_block, who=type(self).__name__)):
+                pass
+        self.classes_, self._several_labels = np.arange(source.n_outputs), True
         return source
 
     def _with_head(self, source: Source) -> tuple[Source, Head]:
@@ -304,8 +306,29 @@ class MLPClassifier(Classifier, TrainedNetwork):
         return float(np.average(right, weights=weight))
 
 
-def _has_several_labels(y: Any, who: str) -> bool:
+def _has_several_labels(X: Any, y: Any, who: str) -> bool:
+    if isinstance(X, Source):
+        return X.n_outputs > 1
     given = as_array(y, "y", who) if isinstance(y, list | tuple) else y
     # A data frame of polars has no ndim.
     shape: tuple[int, ...] = () if isinstance(y, type) else getattr(given, "shape", ())
     return len(shape) == 2 and shape[1] > 1
+
+
+def _require_labels_of_block(block: Block, who: str) -> None:
+    _require_zeros_and_ones(np.asarray(block.targets), who, block.start)
+
+
+def _require_zeros_and_ones(values: Array, who: str, start: int = 0) -> None:
+    """Several columns of labels tell which labels a row has; `start` is the first row."""
+    before = f"{who}: y has {values.shape[1]} columns, so that each must hold 0 or 1 only"
+    remedy = "Pass one column of labels, or fit one model per column."
+    if values.dtype.kind not in "biuf":
+        raise DataError(f"{before}, but its dtype is {values.dtype}. {remedy}")
+    others = np.argwhere((values != 0) & (values != 1))
+    if others.size:
+        row, column = others[0]
+        raise DataError(
+            f"{before}, but column {column} holds {values[row, column]:g} at row {start + row}. "
+            f"{remedy}"
+        )
