@@ -117,7 +117,8 @@ class WeightBoosting(AdaBoostParameters, MemberSequence, Watched, TreeLearner, A
     """Learners fitted one after another, each to rows reweighted by the errors of the earlier ones.
 
     Trees accept tables with categories and missing values; for other learners, rows are read as
-    numbers, and the learner validates the rest.
+    numbers, and the learner validates the rest. Sparse rows stay sparse, unless trees split
+    categories or oblique directions.
 
     Attributes
     ----------
@@ -140,6 +141,7 @@ class WeightBoosting(AdaBoostParameters, MemberSequence, Watched, TreeLearner, A
         strings.
     """
 
+    _keeps_sparse = True
     resample: bool | str
 
     estimator_: Any

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
+from thetahat.data.validation import is_sparse
 from thetahat.estimator.parameters import check_ranges
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
@@ -89,7 +90,8 @@ class WeakTrees:
             n_classes = (len(classes),)
             fitted |= {"classes_": classes, "n_classes_": len(classes)}
         bins = None
-        if n_classes == (2,) and is_stump(estimator) and not columns.categorical:
+        plain = not columns.categorical and not is_sparse(source.X)
+        if n_classes == (2,) and is_stump(estimator) and plain:
             bins = _native.stump_bins(ready, np.asarray(source.y, dtype=np.uint8), n_threads())
         return cls(estimator, source, n_classes, fitted, answer, random, resample, ready, bins)
 
