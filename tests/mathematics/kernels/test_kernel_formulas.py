@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.metrics import pairwise
 
 import thetahat as th
@@ -166,3 +167,26 @@ def test_names():
 
 def test_median_bandwidth_of_an_even_number_of_pairs():
     assert k.bandwidth([[0.0], [1.0], [3.0], [7.0]]) == pytest.approx(3.5)  # 1, 2, 3, 4, 6, 7
+
+
+@pytest.mark.parametrize("rule", ["median", "std"])
+@pytest.mark.parametrize("unit", [1e-300, 1e-170, 1e160, 1e300])
+def test_bandwidth_in_units_whose_squares_are_no_numbers(rule, unit):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    expected = unit * k.bandwidth(X, rule)
+    with np.errstate(all="raise"):
+        assert k.bandwidth(X * unit, rule) == pytest.approx(expected, rel=1e-12)
+        assert k.bandwidth(sp.csr_array(X * unit), rule) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e25])
+def test_bandwidth_of_narrow_numbers(unit):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    narrow = (X * unit).astype(np.float32)
+    assert k.bandwidth(narrow) == pytest.approx(unit * k.bandwidth(X), rel=1e-6)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_bandwidth_does_not_call_missing_values_equal_rows(value):
+    with pytest.raises(th.errors.DataError, match="NaN or infinity"):
+        k.bandwidth([[0.0], [value], [2.0]])
