@@ -14,9 +14,11 @@
 // contains the feature, and to all features at the end.
 //
 // One thread visits the rows in the given order, so the bits are a function of the arguments. Dense
-// and sparse rows differ only in the order of the additions of xᵀw. Returns Σ mℓ, each at the
-// parameters before its step; a raw prediction that is not finite ends the pass, and NaN is
-// returned. Several passes in one call stop by the rule of their objective.
+// and sparse rows differ only in the order of the additions of xᵀw. Returns Σ mℓ + Σ
+// weight·level·b, each at the parameters before its step: both parts of an average over the same
+// parameters, because that of the level at the last b alone is no bound of the objective. A raw
+// prediction that is not finite ends the pass, and NaN is returned. Several passes in one call stop
+// by the rule of their objective.
 
 #include <algorithm>
 #include <cmath>
@@ -155,7 +157,7 @@ double pass(const Rows &rows, const double *y, Vector<const double> weights,
         }
         Pull at = evaluate(set.loss, set.knee, y[row], z);
         at.slope = std::clamp(at.slope, -steepest, steepest);
-        total += mass * at.loss;
+        total += mass * at.loss + (weighted ? w[row] : 1.0) * set.level * b;
         double step = -eta * mass * at.slope;
         if (set.rule != plain && at.slope != 0.0) {
             const double norm = rows.square(row);
@@ -260,7 +262,7 @@ std::size_t passes(const Rows &rows, Vector<const double> targets, Vector<const 
             return number + 1;
         }
         at[loss_] = averaged ? std::max(loss, at[loss_]) : loss;
-        const double objective = loss + 0.5 * set.l2 * squares + set.l1 * sizes + set.level * b;
+        const double objective = loss + 0.5 * set.l2 * squares + set.l1 * sizes;
         at[gap_] = std::abs(at[last_] - objective);
         at[last_] = objective;
         if (std::isnan(tolerance))

@@ -118,7 +118,7 @@ def test_sgd_epoch_refuses_what_does_not_fit():
 def test_sgd_epochs_are_epochs_until_the_objective_stops_falling(setting):
     x, one = sgd_arguments(0, **SGD_SETTINGS[setting])
     _, many = sgd_arguments(0, **SGD_SETTINGS[setting])
-    _, l2, l1, level, _ = one[7:12]
+    _, l2, l1, _, _ = one[7:12]
     order, rates, average_from = one[2], one[3], one[16]
     progress = np.array([0.0, np.inf, np.inf, np.inf, 0.0, 0.0])
     made = _native.sgd_epochs(x, *many, 80, 80.0, 0.01, 2.0, progress)
@@ -127,8 +127,8 @@ def test_sgd_epochs_are_epochs_until_the_objective_stops_falling(setting):
         one[2], one[3] = order[80 * epoch :][:80].copy(), rates[80 * epoch :][:80].copy()
         one[16] = max(average_from - 80 * epoch, 0)
         loss = _native.sgd_epoch(x, *one) / 80
-        w, b = one[12], one[13][0]
-        value = loss + l2 / 2 * w @ w + l1 * np.abs(w).sum() + level * b
+        w = one[12]
+        value = loss + l2 / 2 * w @ w + l1 * np.abs(w).sum()  # the loss holds that of the level
         idle, best = idle + 1 if value > best - 0.01 else 0, min(best, value)
         if idle >= 2:
             break

@@ -38,7 +38,7 @@ def sgd_epoch(
     for number, (i, eta) in enumerate(zip(order, rates, strict=True), start=1):
         row, mass = x[i].astype(float), multiplier * (weight[i] if len(weight) else 1.0)
         value, slope = sgd_losses(loss, knee, y[i], row @ coef + carried[0])
-        total += mass * value
+        total += mass * value + (weight[i] if len(weight) else 1.0) * level * carried[0]
         step = -eta * mass * slope
         if rule and slope:
             norm = row @ row

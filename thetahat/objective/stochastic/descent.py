@@ -39,7 +39,7 @@ FEW_PRODUCTS = 100_000
 """Multiplications of all walks below which other threads save no time."""
 MOST_TARGETS = 16
 """Number of walks up to which the n targets of each are stored."""
-GAP_KIND = "fall of the mean loss in the last epoch"
+GAP_KIND = "change of the objective in the last epoch"
 
 
 @dataclass
@@ -50,7 +50,8 @@ class Progress:
     at_zero: float = 0.0
     """The mean loss of predicting 0."""
     loss: float = 0.0
-    """The mean loss of the last epoch (of the worst one if iterates are averaged)."""
+    """The mean loss of the last epoch (of the worst one if iterates are averaged), with the part of
+    the level in the objective."""
     best: float = math.inf
     last: float = math.inf
     gap: float = math.inf
@@ -267,7 +268,7 @@ class StochasticDescent:
             if epoch == 1:
                 state.at_zero /= mass
             if self.score is None:
-                objective = loss + self.steps.penalty(walk.coef, walk.intercept)
+                objective = loss + self.steps.penalty(walk.coef)
             else:
                 objective = -self.score(number, *walk.reported())
             state.judge(objective, self.tolerance, self.patience)

@@ -38,11 +38,11 @@ class Steps:
     multiplier: float = 1.0
     rule: str = "plain"
 
-    def penalty(self, coef: Array, intercept: Array | float = 0.0) -> float:
-        """R(β, b)."""
+    def penalty(self, coef: Array) -> float:
+        """R(β)."""
         square = self.l2 / 2 * float((coef * coef).sum()) if self.l2 else 0.0
         sizes = self.l1 * float(np.abs(coef).sum()) if self.l1 else 0.0
-        return square + sizes + (self.level * float(np.sum(intercept)) if self.level else 0.0)
+        return square + sizes
 
 
 @dataclass
@@ -86,7 +86,7 @@ def take(
     rates: Array,
     average_from: int = 0,
 ) -> float:
-    """Step through the rows in this order; returns Σ multiplier·w·ℓ, or NaN on overflow.
+    """Step through the rows in this order; returns Σ w·(multiplier·ℓ + level·b), NaN on overflow.
 
     ``average_from`` is the number of the first step (from 1) whose iterate is averaged.
     """
@@ -202,6 +202,9 @@ def _in_python(
         z = (x @ coef[at] + walk.intercept)[None]
         target = y[row : row + 1]
         total += mass * float(steps.loss.value(target, z)[0])
+        if steps.level:
+            share = 1.0 if weight is None else float(weight[row])
+            total += share * steps.level * float(np.sum(walk.intercept))
         if not np.isfinite(total):
             return float("nan")
         move = -rate * mass * np.clip(steps.loss.gradient(target, z)[0], -STEEPEST, STEEPEST)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import SGDOneClassSVM
 from sklearn.pipeline import make_pipeline
 
@@ -177,3 +178,26 @@ def test_a_warm_start_with_other_columns_names_warm_start(name):
     model.fit(drawn(50, d=3), y)
     with pytest.raises(ValueError, match="previous fit, which had 3 columns, but X has 4"):
         model.fit(drawn(50, d=4), y)
+
+
+@pytest.mark.parametrize("by_one", [True, False])
+def test_it_does_not_stop_before_the_objective_does(by_one):
+    # The level swings around 0 here. Its last value beside the mean loss of the whole epoch looked
+    # like an objective below the minimum, which later epochs could not improve.
+    X = 1e-3 * np.random.default_rng(0).normal(size=(60, 3))
+
+    def objective(**more):
+        model = th.SGDOneClassSVM(random_state=0, max_iter=400, **more)
+        if by_one:
+            model.set_callbacks(Nothing())
+        model.fit(X)
+        coef, level = model.coef_, float(model.offset_[0])
+        return np.maximum(level - X @ coef, 0).mean() + (coef @ coef - 2 * level) / 4, model
+
+    with pytest.warns(ConvergenceWarning, match="change of the objective"):
+        value, model = objective(tol=1e-8)
+    assert model.n_iter_ == 400
+    assert value == pytest.approx(objective(tol=None)[0])
+    value, model = objective(tol=1e-4)
+    assert 10 < model.n_iter_ < 30
+    assert model.solution_.value > 0
