@@ -47,6 +47,8 @@ class CurveEvidence:
     robust_sigma: float | None
     """Robust estimate of the noise level, for losses other than the squared one."""
     weighted: bool
+    log_weights: float = 0.0
+    """Σ log w."""
 
     @classmethod
     def of(cls, fit: CurveFit, theta: Array, free: Array, *, weighted: bool) -> CurveEvidence:
@@ -71,6 +73,7 @@ class CurveEvidence:
             else np.inf,
             robust_sigma=None,
             weighted=weighted,
+            log_weights=float(np.log(fit.weight).sum()) if weighted else 0.0,
         )
         return about if fit.loss.quadratic else about._sandwiched(fit, theta, gradients)
 
@@ -204,8 +207,8 @@ class NonlinearSummary(CoefficientTable):
     residual_squares : float
         Weighted sum of squared residuals, Σ w (y − f)².
     log_likelihood, aic, bic : float
-        Maximum log-likelihood, −(n/2)(log 2πσ̂² + 1), and the information criteria computed from
-        it.
+        Maximum log-likelihood, −(n/2)(log 2πσ̂² + 1), plus ½Σ log wᵢ if the weights are precisions,
+        and the information criteria computed from it.
     condition : float
         Condition number (κ) of the Jacobian J with scaled columns.
 
@@ -268,6 +271,8 @@ def summarise_curve(
     with np.errstate(divide="ignore", invalid="ignore"):
         t = theta / errors
         log_likelihood = -n / 2 * (np.log(2 * np.pi * sigma_mle**2) + 1.0)
+        if weights == "precision":  # the variance of row i is σ²/wᵢ
+            log_likelihood += evidence.log_weights / 2
         half = quantile * errors
         rows = zip(
             names,

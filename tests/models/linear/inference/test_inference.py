@@ -63,6 +63,9 @@ def test_precision_weights_are_weighted_least_squares():
     summary = th.LinearRegression().fit(X, Y, WEIGHT).summary(weights="precision")
     np.testing.assert_allclose(columns(summary, "standard_error"), peer.bse, rtol=1e-9)
     assert "precision weights" in str(summary)
+    assert summary.log_likelihood == pytest.approx(peer.llf)
+    assert summary.aic == pytest.approx(peer.aic)
+    assert summary.bic == pytest.approx(peer.bic)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -25,6 +25,7 @@ def test_weighted_least_squares():
     peer = statsmodels.api.WLS(Y, design, weights=1 / SIGMA**2).fit()
     errors = [c.standard_error for c in model.summary().coefficients]
     np.testing.assert_allclose(errors, peer.bse, rtol=1e-9)
+    assert model.summary().aic == pytest.approx(peer.aic)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -36,6 +37,7 @@ def test_generalized_least_squares(intercept):
     np.testing.assert_allclose(got, peer.params, rtol=1e-9)
     errors = [c.standard_error for c in model.summary().coefficients]
     np.testing.assert_allclose(errors, peer.bse, rtol=1e-8)
+    assert model.summary().log_likelihood == pytest.approx(peer.llf)
 
 
 def test_diagonal_covariance_is_weights():
@@ -52,6 +54,7 @@ def test_equal_noise_is_ordinary():
     for noise in (None, np.full(N, 7.0), 3.0 * np.eye(N)):
         model = th.GeneralizedLeastSquares().fit(X, Y, noise=noise)
         np.testing.assert_allclose(model.coef_, ordinary.coef_, rtol=1e-10)
+        assert model.summary().bic == pytest.approx(ordinary.summary().bic)
 
 
 def test_bad_noise():

@@ -40,9 +40,13 @@ class Evidence:
     condition: float
     intercept: bool
     weighted: bool
+    log_weights: float = 0.0
+    """Σ log w, or −log|S| for a full covariance S of the noise."""
 
     @classmethod
-    def of(cls, found: LeastSquares, *, weighted: bool) -> Evidence | None:
+    def of(
+        cls, found: LeastSquares, *, weighted: bool, log_weights: float = 0.0
+    ) -> Evidence | None:
         """The evidence of a fit, or None if its solver formed no triangular factor."""
         about, fit = found.about, found.fit
         if about is None or fit.factor is None:
@@ -65,6 +69,7 @@ class Evidence:
             condition=fit.condition,
             intercept=about.is_centred,
             weighted=weighted,
+            log_weights=log_weights,
         )
 
     @property
@@ -150,7 +155,8 @@ class LinearSummary(CoefficientTable):
     f_degrees : tuple of int and float
         Degrees of freedom of the F test.
     log_likelihood : float
-        Log-likelihood −(n/2)log 2π − n log σ̂ − n/2 at the maximum-likelihood σ̂.
+        Log-likelihood −(n/2)log 2π − n log σ̂ − n/2 at the maximum-likelihood σ̂, plus ½Σ log wᵢ
+        if the weights are precisions.
     aic, bic : float
         Akaike and Bayesian information criteria; smaller is better.
     condition : float
@@ -257,6 +263,8 @@ def summarise_fit(
             f = float(slope @ np.linalg.solve(among, slope)) / slopes
         r2 = 1.0 - rss / total  # NaN where y is constant
         log_likelihood = -n / 2 * (np.log(2 * np.pi * rss / n) + 1.0)
+        if weights == "precision":  # the variance of row i is σ²/wᵢ
+            log_likelihood += evidence.log_weights / 2
     p = 2 * stats.t.sf(np.abs(t), df)
     parameters = evidence.n_parameters + 1
     return LinearSummary(

@@ -9,6 +9,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.data.summaries.log_weights import log_weights
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, one_of
@@ -110,7 +111,7 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
 
     def _solve(self, source: Source, weighted: bool) -> tuple[LeastSquares, Evidence | None]:
         found = least_squares(source, solver=self.solver, intercept=self.fit_intercept)
-        return found, Evidence.of(found, weighted=weighted)
+        return found, Evidence.of(found, weighted=weighted, log_weights=log_weights(source))
 
     def _whitened(self, source: InMemory, S: Array) -> tuple[LeastSquares, Evidence | None]:
         """Ordinary least squares on L⁻¹(X − x̄), with x̄ the mean in the metric of S⁻¹."""
@@ -130,7 +131,8 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
             white_X, white_y = white_X - ones * x_mean, white_y - ones * y_mean
         white = replace(source, X=white_X, y=white_y, n_outputs=white_y.shape[1], dtype=np.float64)
         found = least_squares(white, solver=self.solver, intercept=False)
-        evidence = Evidence.of(found, weighted=True)
+        log_det = 2.0 * float(np.log(np.diagonal(L)).sum())
+        evidence = Evidence.of(found, weighted=True, log_weights=-log_det)
         if self.fit_intercept:
             coef = found.fit.coef
             theta = np.vstack([coef, y_mean - x_mean @ coef])

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any
 
+from thetahat.data.summaries.log_weights import log_weights
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import one_of
@@ -95,6 +96,8 @@ class LinearRegression(SolverParameters, Certain, WatchedSolver, LinearRegressor
         self._keep(found.solution.theta, source)
         self.solution_, self.rank_ = found.solution, found.fit.rank
         self.n_iter_ = max(1, found.solution.steps)
-        self._evidence = Evidence.of(found, weighted=source.has_weight)
+        self._evidence = Evidence.of(
+            found, weighted=source.has_weight, log_weights=log_weights(source)
+        )
         self._warn_unless_converged()
         return self
