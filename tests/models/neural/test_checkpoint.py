@@ -1,5 +1,6 @@
 """An interrupted training continues from its snapshot bit for bit, with consistent records."""
 
+import json
 import os
 import signal
 import subprocess
@@ -173,3 +174,76 @@ def test_after_ctrl_c_the_records_of_lbfgs_belong_to_the_weights():
     assert model.loss_ == model.solution_.value
     assert model.t_ == 900
     assert not hasattr(model, "loss_curve_")
+
+
+STACK = {"hidden_layer_sizes": (5, 4), "max_iter": 4, "pretraining_iter": 3, "tol": None}
+SEEDS = [lambda: 0, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)]
+
+
+def stack(seed, path=None):
+    return th.StackedAutoencoder(2, **STACK, batch_size=100, random_state=seed(), checkpoint=path)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("step", [5, 10, 13, 20, 28, 34])
+def test_a_stack_continues_in_the_stage_where_it_was(tmp_path, monkeypatch, seed, step):
+    """Three levels of 9 steps each, then 12 of the whole network."""
+    path = tmp_path / "fit.npz"
+    whole, model = stack(seed).fit(X), stack(seed, path)
+    with monkeypatch.context() as patch:
+        interrupt_in_step(patch, step)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X)
+    assert path.exists()
+    steps = count_steps(monkeypatch)
+    same(model.fit(X), whole)
+    np.testing.assert_array_equal(model.pretraining_losses_, whole.pretraining_losses_)
+    assert len(steps) == 39 - 3 * ((step - 1) // 3)
+    assert not path.exists()
+
+
+def count_steps(monkeypatch):
+    gradient, calls = descent._Step._gradient, []
+
+    def counted(self, *arguments):
+        calls.append(1)
+        return gradient(self, *arguments)
+
+    monkeypatch.setattr(descent._Step, "_gradient", counted)
+    return calls
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_stack_continues_after_the_time_limit_in_a_level(tmp_path, monkeypatch):
+    path = tmp_path / "fit.npz"
+    model = stack(SEEDS[0], path)
+    with th.config(max_time=1e-9):
+        model.fit(X)
+        assert np.isfinite(model.score(X))
+        model.fit(X)
+    steps = count_steps(monkeypatch)
+    same(model.fit(X), stack(SEEDS[0]).fit(X))
+    assert len(steps) <= 39 - 6 + 39
+    assert not path.exists()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_an_older_snapshot_of_a_stack_continues(tmp_path, monkeypatch):
+    """It has the last stage only; the levels are trained again."""
+    path = tmp_path / "fit.npz"
+    model = stack(SEEDS[0], path)
+    with monkeypatch.context() as patch:
+        interrupt_in_step(patch, 34)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X)
+    with np.load(path) as held:
+        arrays = {name: held[name] for name in held.files if not name.startswith("stage")}
+    facts = json.loads(arrays.pop("facts").tobytes())
+    assert facts.pop("stage") == 3
+    assert len(facts.pop("before")) == 2
+    text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+    np.savez(path, **arrays, facts=text)
+    steps = count_steps(monkeypatch)
+    same(model.fit(X), stack(SEEDS[0]).fit(X))
+    assert len(steps) == 27 + 6 + 39

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from thetahat.data.snapshot import fingerprint, read_snapshot, write_snapshot
 from thetahat.data.source import Source
 from thetahat.foundation.atomic_file import require_place
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRate
 from thetahat.objective.network.descent import Training
 from thetahat.objective.stochastic.descent import Progress
@@ -36,6 +38,14 @@ class Checkpoint:
     mark: str
     who: str
     written: float
+    earlier: list[list[Array]] | None = None
+    """What the finished stages of a fit of several stages have found; None if it has one."""
+    before: Any = None
+    """The states of the random generators before the first stage."""
+    is_last: bool = True
+    """Whether the fit ends with this stage."""
+    is_paused: bool = False
+    """Whether the file stays as it is, because an earlier stage is not finished."""
 
     @classmethod
     def of(cls, model: Any, source: Source) -> Checkpoint:
@@ -56,15 +66,13 @@ class Checkpoint:
 
         `start` is the state of the random generator at the start of the fit.
         """
-        if not at_once and time.monotonic() - self.written < SECONDS_BETWEEN:
+        if self.is_paused or (not at_once and time.monotonic() - self.written < SECONDS_BETWEEN):
             return
         assert training.progress is not None
         assert training.best is not None
         kept = training.memory
         memory = kept if isinstance(kept, tuple) else () if kept is None else (kept,)
         facts = {
-            "version": VERSION,
-            "fingerprint": self.mark,
             "start": start,
             "random": training.random,
             "several": isinstance(kept, tuple),
@@ -80,20 +88,66 @@ class Checkpoint:
             "scores": np.array(training.scores),
             **{f"memory{number}": part for number, part in enumerate(memory)},
         }
+        self._write(facts, arrays)
+
+    def _write(self, facts: dict[str, Any], arrays: dict[str, Array]) -> None:
+        facts = {"version": VERSION, "fingerprint": self.mark, **facts}
+        if self.earlier is not None:
+            facts |= {"stage": len(self.earlier), "before": self.before}
+            for stage, parts in enumerate(self.earlier):
+                arrays |= {f"stage{stage}_{number}": part for number, part in enumerate(parts)}
         write_snapshot(self.path, facts, arrays)
         self.written = time.monotonic()
 
-    def remove(self) -> None:
-        """Delete the snapshot after the fit has ended."""
-        self.path.unlink(missing_ok=True)
+    def end(self) -> None:
+        """Delete the snapshot if the fit has ended."""
+        if self.is_last and not self.is_paused:
+            self.path.unlink(missing_ok=True)
+
+    def begin_stages(self, *generators: np.random.Generator) -> None:
+        """Take the finished stages of the snapshot and set the generators as they were before.
+
+        `earlier` stays None if the file is an old one, which has the last stage only. The stages
+        before it are then repeated.
+        """
+        if not self.path.exists():
+            self._start_stages(generators)
+            return
+        facts, arrays = read_snapshot(self.path, version=VERSION, mark=self.mark, who=self.who)
+        if "stage" not in facts:
+            return
+        self._start_stages(generators)
+        assert self.earlier is not None
+        try:
+            for stage in range(int(facts["stage"])):
+                count = sum(name.startswith(f"stage{stage}_") for name in arrays)
+                self.earlier.append([arrays[f"stage{stage}_{n}"] for n in range(count)])
+            self.before = facts["before"]
+            for each, state in zip(generators, self.before, strict=True):
+                each.bit_generator.state = state
+        except (KeyError, TypeError, ValueError) as failure:
+            raise self._damaged(failure) from failure
+
+    def _start_stages(self, generators: Sequence[np.random.Generator]) -> None:
+        self.earlier, self.is_last = [], False
+        self.before = [each.bit_generator.state for each in generators]
+
+    def end_stage(self, *parts: Array) -> None:
+        """Keep what a stage has found, from which the next one starts."""
+        if self.earlier is not None and not self.is_paused:
+            self.earlier.append([*parts])
+            self._write({}, {})
 
     def load(self, rate: LearningRate, size: int) -> tuple[Training, Any] | None:
-        """The state and the first random state of the snapshot, or None if there is no file."""
-        if not self.path.exists():
+        """The state and the first random state of the snapshot, or None if there is none."""
+        if self.is_paused or not self.path.exists():
             return None
         facts, arrays = read_snapshot(self.path, version=VERSION, mark=self.mark, who=self.who)
+        if "stage" in facts and "start" not in facts:  # the stage has not begun
+            return None
         try:
-            memory: Any = tuple(arrays[f"memory{number}"] for number in range(len(arrays) - 4))
+            count = sum(name.startswith("memory") for name in arrays)
+            memory: Any = tuple(arrays[f"memory{number}"] for number in range(count))
             if not facts["several"]:
                 memory = memory[0] if memory else None
             steps, rows, epochs = map(int, facts["counts"])
@@ -113,8 +167,11 @@ class Checkpoint:
             if training.theta.shape != (size,) or not math.isfinite(training.theta.sum()):
                 raise ValueError("its weights are not those of this network")
         except (KeyError, TypeError, ValueError) as failure:
-            raise DataError(
-                f"{self.who}: checkpoint={str(self.path)!r} is not a snapshot of a network "
-                f"({failure}). Delete the file, or use another path."
-            ) from failure
+            raise self._damaged(failure) from failure
         return training, facts["start"]
+
+    def _damaged(self, failure: Exception) -> DataError:
+        return DataError(
+            f"{self.who}: checkpoint={str(self.path)!r} is not a snapshot of a network "
+            f"({failure}). Delete the file, or use another path."
+        )

@@ -16,7 +16,11 @@ from thetahat.estimator.parameters import whole
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
 from thetahat.models.neural.autoencoder_model import AutoencoderModel
+from thetahat.models.neural.checkpoint import Checkpoint
+from thetahat.models.neural.placement import counted_rows
+from thetahat.models.neural.trained_network import TO_BE_CONTINUED
 from thetahat.objective.network.dense import Dense
 from thetahat.objective.network.layer import Layer
 from thetahat.objective.network.predictor import NetworkPredictor
@@ -104,43 +108,74 @@ class StackedAutoencoder(AutoencoderModel):
         target, head = self._open_rows(X, sample_weight)
         self._check_combinations()
         plain = self._predictor(head, target.n_features).layers
-        going_on = self.warm_start and hasattr(self, "coefs_")
-        start = plain if going_on else self._pretrain(target, plain)
-        self._train(target, head, X, None, layers=start)
+        whole, how = Watch(), dict[str, Any]()  # the time limit is that of all stages
+        if self.warm_start and hasattr(self, "coefs_"):
+            how["layers"] = plain
+        else:
+            how = self._pretrain(target, plain, whole)
+        whole.in_time(lambda rows: self._train(rows, head, X, None, **how))(target)
         self.layers_ = plain
         self.n_components_ = int(self.n_components)
         return self
 
-    def _pretrain(self, target: Source, plain: tuple[Layer, ...]) -> tuple[Layer, ...]:
-        """The layers with the weights of their levels, from the outside to the code."""
-        random, layers = generator(self.random_state), list(plain)
+    def _pretrain(self, target: Source, plain: tuple[Layer, ...], whole: Watch) -> dict[str, Any]:
+        """How to train the layers together after the levels, from the outside to the code.
+
+        The layers have the weights of their levels. The generators of both stages are made first,
+        so that a fit that continues from a file can set them to what they were.
+        """
+        random, tuning = generator(self.random_state), generator(self.random_state)
+        layers, losses = list(plain), list[float]()
         places = [place for place, layer in enumerate(plain) if isinstance(layer, Dense)]
+        whole_fit = kept = self._stages(target, random, tuning)
+        if kept is not None and kept.earlier is None:
+            kept = None  # an old file, which has the last stage only
         source = View.of(target, _without_target, n_outputs=0, has_target=False)
-        losses = []
         for level in range(len(places) // 2):
             into, back = places[level], places[-1 - level]
             encoder, decoder = plain[into], plain[back]
             assert isinstance(encoder, Dense)
             assert isinstance(decoder, Dense)
-            model = _Level(
-                encoder.units,
-                code_activation=encoder.function,
-                output_activation=decoder.function,
-                loss="squared_error" if level else self.loss,
-                max_iter=self.pretraining_iter,
-                random_state=int(random.integers(np.iinfo(np.int32).max)),
-                **{name: getattr(self, name) for name in SHARED},
-            ).fit(source)
-            losses.append(model.loss_)
-            for place, layer, W, b in zip(
-                (into, back), (encoder, decoder), model.coefs_, model.intercepts_, strict=True
-            ):
-                layers[place] = Dense(layer.units, layer.function, (W, b))
-            predictor, theta = model._fitted_predictor(), model._theta()
+            seed = int(random.integers(np.iinfo(np.int32).max))
+            known = [] if kept is None or kept.earlier is None else kept.earlier[level : level + 1]
+            if known:
+                W, b, V, c, loss = known[0]
+            else:
+                model = _Level(
+                    encoder.units,
+                    code_activation=encoder.function,
+                    output_activation=decoder.function,
+                    loss="squared_error" if level else self.loss,
+                    max_iter=self.pretraining_iter,
+                    random_state=seed,
+                    **{name: getattr(self, name) for name in SHARED},
+                )
+                model._kept = kept
+                whole.in_time(model.fit)(source)
+                (W, V), (b, c), loss = model.coefs_, model.intercepts_, np.array(model.loss_)
+                if kept is not None and model.solution_.outcome in TO_BE_CONTINUED:
+                    kept.is_paused = True  # the next fit continues this level
+                elif kept is not None:
+                    kept.end_stage(W, b, V, c, loss)
+            losses.append(float(loss))
+            layers[into] = Dense(encoder.units, encoder.function, (W, b))
+            layers[back] = Dense(decoder.units, decoder.function, (V, c))
+            predictor = NetworkPredictor((encoder,), source.n_features, encoder.units)
+            theta = np.concatenate([W.reshape(-1), b])
             change = partial(_encoded, predictor=predictor, theta=theta)
             source = View.of(source, change, n_features=encoder.units, schema=Schema())
         self.pretraining_losses_ = np.array(losses)
-        return tuple(layers)
+        if whole_fit is not None:
+            whole_fit.is_last = True
+        return {"layers": tuple(layers), "random": tuning, "kept": whole_fit}
+
+    def _stages(self, target: Source, *generators: np.random.Generator) -> Checkpoint | None:
+        """The file of all stages, if there is one."""
+        if self.checkpoint is None:
+            return None
+        kept = Checkpoint.of(self, counted_rows(target, type(self).__name__))
+        kept.begin_stages(*generators)
+        return kept
 
 
 @with_parameters
@@ -151,9 +186,11 @@ class _Level(AutoencoderModel):
     hidden_layer_sizes: Any = ()
     output_activation: Any = "identity"
 
+    _kept: Checkpoint | None = None
+
     def fit(self, source: Source) -> _Level:
         target, head = self._open_rows(source, None)
-        self._train(target, head, source, None)
+        self._train(target, head, source, None, kept=self._kept)
         self.n_components_ = int(self.n_components)
         return self
 

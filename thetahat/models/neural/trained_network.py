@@ -164,16 +164,19 @@ class TrainedNetwork(Watched, NetworkModel):
         resuming: bool = False,
         layers: tuple[Layer, ...] | None = None,
         further: Callable[[NetworkPredictor], Term | None] | None = None,
+        kept: Checkpoint | None = None,
+        random: np.random.Generator | None = None,
     ) -> None:
         """Find the weights and set the fitted attributes.
 
         ``layers`` replaces the layers that the parameters describe. ``further`` gives a term of the
-        objective beside the losses of rows and the penalty of the weights.
+        objective beside the losses of rows and the penalty of the weights. ``kept`` and ``random``
+        are the file and the generator of a fit of several stages, instead of the parameters'.
         """
         source = counted_rows(source, type(self).__name__)
         going_on = hasattr(self, "coefs_") and (resuming or self.warm_start)
         predictor = self._predictor(head, source.n_features, layers)
-        random = generator(self.random_state)
+        random = generator(self.random_state) if random is None else random
         if going_on:
             theta = to_host(self._theta()).astype(source.dtype)
             self._require_same_network(predictor, theta)
@@ -190,7 +193,10 @@ class TrainedNetwork(Watched, NetworkModel):
             self._train_at_once(source, head, predictor, theta, X, y)
         else:
             term = None if further is None else further(predictor)
+            if kept is None and self.checkpoint is not None and not resuming:
+                kept = Checkpoint.of(self, source)
             how: dict[str, Any] = {"resuming": resuming, "going_on": going_on, "further": term}
+            how["kept"] = kept
             self._train_in_batches(source, head, predictor, theta, random, X, y, **how)
 
     def _take_network(self, head: Head, predictor: NetworkPredictor) -> None:
@@ -254,6 +260,7 @@ class TrainedNetwork(Watched, NetworkModel):
         resuming: bool,
         going_on: bool,
         further: Term | None,
+        kept: Checkpoint | None,
     ) -> None:
         who = type(self).__name__
         rate = LearningRate(
@@ -261,7 +268,6 @@ class TrainedNetwork(Watched, NetworkModel):
             float(self.learning_rate_init),
             float(self.power_t),
         )
-        kept = Checkpoint.of(self, source) if self.checkpoint is not None and not resuming else None
         found = None if kept is None else kept.load(rate, theta.size)
         if found is not None:
             random.bit_generator.state = found[1]
@@ -320,7 +326,7 @@ class TrainedNetwork(Watched, NetworkModel):
             self.__dict__.update(attributes(training.theta))
             self._record(training)
         if kept is not None and self.solution_.outcome not in TO_BE_CONTINUED:
-            kept.remove()
+            kept.end()
         if self.solution_.outcome is Outcome.DIVERGED:
             warn_of_divergence(self, source)
         elif descent.tolerance is not None:
