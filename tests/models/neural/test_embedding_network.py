@@ -53,6 +53,32 @@ def test_the_gradient_of_pairs_matches_finite_differences(penalty, strengths, ou
     assert np.abs(expected).max() > 1e-3
 
 
+def test_pairs_are_a_batch_of_the_training_for_batch_normalisation():
+    """The slope of the running means is 0, and dropout, also inside, leaves the pairs whole."""
+    norm, drop = th.neural.BatchNorm(), th.neural.Dropout(0.5)
+    inner = th.neural.Residual([Dense(4, "tanh"), drop, norm])
+    layers = (Dense(4, "tanh"), drop, norm, inner, Dense(2, "identity"))
+    predictor, near = NetworkPredictor(layers, 3, 2), (np.arange(11), np.arange(1, 12))
+    strengths = {2: 0.5, 3: 0.3, 4: 1.0}
+    term = EmbeddingTerm(predictor, MarginPenalty(9.0), strengths, rows(), near, 5, unit=2.0)
+    theta = predictor.draw(np.random.default_rng(1))
+
+    def of_pairs(at, seed=0):
+        random = np.random.default_rng(seed)
+        return term.of_pairs(at.copy(), near[0], near[1], np.arange(11) < 6, random)
+
+    value, slope = of_pairs(theta)
+    slope = slope.copy()
+    assert value == of_pairs(theta, seed=1)[0]
+    expected = differences(lambda at: of_pairs(at)[0], theta)
+    np.testing.assert_allclose(slope, expected, atol=2e-7)
+    assert np.abs(expected[predictor.chain.n_weights :]).max() > 1e-3
+    for place, (layer, _, free) in enumerate(predictor.parts(slope)):
+        if layer is norm:
+            np.testing.assert_array_equal(free.reshape(4, -1)[2:], 0)
+            assert place == 2
+
+
 def test_the_penalties_of_pairs_are_those_of_the_formulas():
     """(‖Δ‖² − d)² of the course; ‖Δ‖² for neighbours and (m − ‖Δ‖)₊² for others (DrLIM)."""
     difference = np.array([[3.0, 4.0], [0.6, 0.8], [0.6, 0.8], [0.0, 0.0], [3.0, 4.0]])

@@ -8,13 +8,16 @@ that all layers together cost one forward and one backward pass of the rows of t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from thetahat.foundation.types import Array, Matrix
+from thetahat.objective.network.elementwise import Dropout
+from thetahat.objective.network.layer import Layer
 from thetahat.objective.network.predictor import NetworkPredictor, Pass
+from thetahat.objective.network.residual import Residual
 
 
 class PairPenalty(ABC):
@@ -62,7 +65,11 @@ class MarginPenalty(PairPenalty):
 
 
 class EmbeddingTerm:
-    """The penalty of drawn pairs as a term of the objective of a descent."""
+    """The penalty of drawn pairs as a term of the objective of a descent.
+
+    The rows of the pairs are a batch of the training, from which batch normalisation takes its
+    means. Dropout leaves them whole: its noise would be a distance between equal rows.
+    """
 
     def __init__(
         self,
@@ -75,7 +82,8 @@ class EmbeddingTerm:
         unit: float,
     ) -> None:
         """`strengths` are λ by the number of the layer, `unit` that of squared distances."""
-        self.predictor, self.penalty, self.X = predictor, penalty, X
+        self.predictor = replace(predictor, layers=_without_dropout(predictor.layers))
+        self.penalty, self.X = penalty, X
         self.strengths = {layer: each for layer, each in strengths.items() if each > 0}
         self.neighbours, self.n_pairs, self.unit = neighbours, n_pairs, unit
         self.run: Pass | None = None
@@ -89,14 +97,23 @@ class EmbeddingTerm:
         others = random.integers(0, self.X.shape[0], (2, m))
         first = np.concatenate([near[0][drawn], others[0]])
         second = np.concatenate([near[1][drawn], others[1]])
-        value, slope = self.of_pairs(theta, first, second, np.arange(len(first)) < len(drawn))
+        are_near = np.arange(len(first)) < len(drawn)
+        value, slope = self.of_pairs(theta, first, second, are_near, random)
         into += slope
         return value
 
     def of_pairs(
-        self, theta: Array, first: Array, second: Array, near: Array
+        self,
+        theta: Array,
+        first: Array,
+        second: Array,
+        near: Array,
+        random: np.random.Generator | None = None,
     ) -> tuple[float, Array]:
-        """The term for these pairs, and its gradient in θ (overwritten by the next call)."""
+        """The term for these pairs, and its gradient in θ (overwritten by the next call).
+
+        With `random`, as in training.
+        """
         m = len(first)
         rows = self.X[np.concatenate([first, second])]
         rows = (rows if isinstance(rows, np.ndarray) else rows.toarray()).astype(
@@ -105,7 +122,7 @@ class EmbeddingTerm:
         if self.run is None or self.own.size != theta.size or m > self.largest:
             self.run, self.largest = Pass(self.predictor, 2 * m, theta.dtype), m
             self.own = np.empty_like(theta)
-        self.run.forward(rows, theta)
+        self.run.forward(rows, theta, random)
         distance = ((rows[:m] - rows[m:]) ** 2).sum(axis=1) / self.unit
         total, inside = 0.0, {}
         for layer, strength in self.strengths.items():
@@ -118,3 +135,15 @@ class EmbeddingTerm:
         start = output if self.predictor.n_outputs else output[:, 0]
         self.run.backward(start, theta, self.own, inside=inside)
         return total, self.own
+
+
+def _without_dropout(layers: Sequence[Layer]) -> tuple[Layer, ...]:
+    """The layers with the same parameters and no dropout."""
+    return tuple(
+        Dropout(0.0)
+        if isinstance(each, Dropout)
+        else Residual(_without_dropout(each.layers))
+        if isinstance(each, Residual)
+        else each
+        for each in layers
+    )
