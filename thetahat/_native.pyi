@@ -907,6 +907,18 @@ def grow_isolation_trees(
     first_value: int,
     threads: int,
 ) -> tuple[FloatArray, ...]: ...
+def grow_sparse_isolation_trees(
+    data: FloatArray,
+    indices: FloatArray,
+    indptr: FloatArray,
+    n_columns: int,
+    rows: FloatArray,
+    columns: FloatArray,
+    seeds: FloatArray,
+    max_depth: int,
+    first_value: int,
+    threads: int,
+) -> tuple[FloatArray, ...]: ...
 def complete_inner_nodes(
     left: FloatArray,
     count: FloatArray,

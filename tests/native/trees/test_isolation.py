@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from tests.reference.trees import isolation as twin
 from thetahat import _native
@@ -73,3 +74,46 @@ def test_numbers_outside_are_refused(change, message):
     given = {"rows": np.zeros((1, 5)), "columns": np.zeros((1, 2)), "seeds": np.arange(1)}
     with pytest.raises(ValueError, match=message):
         grown(data("plain"), **(given | change))
+
+
+def sparse(**changes):
+    x = csr_array(np.round(data("ties") * 2))
+    given = {
+        "data": x.data, "indices": x.indices, "indptr": x.indptr, "n_columns": 4,
+        "rows": np.zeros((1, 5), dtype=np.uint32), "columns": np.array([[1, 3]], dtype=np.uint32),
+        "seeds": np.arange(1, dtype=np.uint64), "max_depth": 6, "first_value": 0, "threads": 1,
+    }  # fmt: skip
+    return _native.grow_sparse_isolation_trees(**(given | changes))
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_rows_give_the_trees_of_dense_rows(index):
+    x = np.where(np.random.default_rng(5).random((50, 4)) < 0.5, np.round(data("plain"), 1), 0.0)
+    x[:, 2] = 0.0
+    held = csr_array(x)
+    rows, columns, seeds = np.arange(50)[None, :], np.arange(4)[None, :], np.arange(3)
+    rows = np.repeat(rows, 3, axis=0)
+    expected = grown(x, rows, columns, seeds)
+    found = sparse(
+        data=held.data, indices=held.indices.astype(index), indptr=held.indptr.astype(index),
+        rows=rows.astype(np.uint32), columns=columns.astype(np.uint32),
+        seeds=seeds.astype(np.uint64),
+    )  # fmt: skip
+    for array, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(array, other)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_columns": 3, "columns": np.array([[1]], dtype=np.uint32)}, "does not exist"),
+        ({"indptr": np.array([0, 5, 2], dtype=np.int32)}, "not decrease"),
+        ({"indptr": np.array([0, 999], dtype=np.int32)}, "end with the entries"),
+        ({"data": np.ones(2)}, "every entry needs a column"),
+        ({"columns": np.array([[3, 1]], dtype=np.uint32)}, "ascending"),
+        ({"rows": np.full((1, 5), 50, dtype=np.uint32)}, "rows of x"),
+    ],
+)
+def test_wrong_sparse_rows_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        sparse(**change)

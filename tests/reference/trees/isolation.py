@@ -31,9 +31,16 @@ def mean_path(n):
     return 2 * (math.log(n - 1) + 0.57721566490153286) - 2 * (n - 1) / n
 
 
+def splits(values):
+    """Whether the values differ, or some are missing and some are not."""
+    known = values[~np.isnan(values)]
+    return len(known) > 0 and (known.min() < known.max() or len(known) < len(values))
+
+
 def grow(x, names, seed, max_depth):
     """The nodes [column, threshold, missing_left, child], and per leaf its length and rows."""
-    random, columns = Random(seed), list(range(len(names)))
+    random = Random(seed)
+    columns = [place for place, name in enumerate(names) if splits(x[:, name])]
     nodes, spans = [None], [(np.arange(len(x)), 0, 0)]
     stack = [0]
     while stack:
@@ -43,10 +50,9 @@ def grow(x, names, seed, max_depth):
         while depth < max_depth and len(rows) > 1 and constants < len(columns):
             place = constants + random.below(len(columns) - constants)
             values = x[rows, names[columns[place]]]
-            known = values[~np.isnan(values)]
-            missing = len(values) - len(known)
-            if len(known) and (known.min() < known.max() or missing):
-                found = place, values, known, missing
+            if splits(values):
+                known = values[~np.isnan(values)]
+                found = place, values, known, len(values) - len(known)
                 break
             columns[place], columns[constants] = columns[constants], columns[place]
             constants += 1

@@ -1,5 +1,7 @@
 """Isolation forests: scores, thresholds, draws of rows and columns."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,3 +179,35 @@ def test_tiny_weights_are_drawn_before_rows_of_weight_zero():
     draws = Draws(30, 26, weight, replacement=False, n_columns=2, width=2)
     for seed in range(20):
         assert (weight[draws.of(seed)[0]] > 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("options", [{}, {"max_features": 0.3}, {"bootstrap": True}])
+def test_trees_on_sparse_rows_are_those_on_dense_rows(dtype, options):
+    random = np.random.default_rng(3)
+    X = np.round(random.standard_normal((300, 40)), 1).astype(dtype)
+    X[random.random(X.shape) > np.linspace(0.005, 1.0, 40)] = 0.0
+    X[random.random(X.shape) < 0.01] = np.nan
+    held = sparse.csr_array(X)
+    held.data[::9] = 0.0
+    X = held.toarray()
+    model = th.IsolationForest(n_estimators=30, random_state=0, contamination=0.1, **options)
+    expected = model.fit(X).score_samples(X)
+    offset, trees = model.offset_, [tree.tree_ for tree in model.estimators_]
+    found = model.fit(held)
+    for tree, other in zip(found.estimators_, trees, strict=True):
+        np.testing.assert_array_equal(tree.tree_.feature, other.feature)
+        np.testing.assert_array_equal(tree.tree_.threshold, other.threshold)
+        np.testing.assert_array_equal(tree.tree_.missing_left, other.missing_left)
+    np.testing.assert_array_equal(found.score_samples(held), expected)
+    assert found.offset_ == offset
+
+
+def test_wide_sparse_rows_are_never_made_dense():
+    held = sparse.random(400, 500_000, density=1e-4, format="csr", random_state=0)
+    tracemalloc.start()
+    model = th.IsolationForest(n_estimators=20, random_state=0, contamination=0.1).fit(held)
+    assert model.score_samples(held).shape == (400,)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 60e6  # a dense array takes 1.6 GB, one number per tree and column 80 MB

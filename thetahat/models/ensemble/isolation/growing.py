@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
-from thetahat.foundation.types import Array
+from thetahat.data.validation import is_sparse
+from thetahat.foundation.types import Array, Matrix
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.ensemble.forest.growing import BATCH_SECONDS
 from thetahat.models.tree.growth.grown_forest import GrownForest
+
+BATCH_CELLS = 1 << 22
+"""Approximate size of the numbers of rows and columns of the trees of a batch."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,19 @@ class Draws:
         """Numbers of the rows and of the columns, both ascending (uint32)."""
         random = np.random.Generator(np.random.PCG64(seed))
         columns = np.arange(self.n_columns)
-        if self.width < self.n_columns:
+        if self.draws_columns:
             columns = np.sort(random.choice(self.n_columns, self.width, replace=False))
         return np.sort(self._rows(random)).astype(np.uint32), columns.astype(np.uint32)
+
+    @property
+    def draws_columns(self) -> bool:
+        """Whether trees differ in their columns."""
+        return self.width < self.n_columns
+
+    @property
+    def cells(self) -> int:
+        """Size of the numbers of the rows and columns of a tree."""
+        return self.size + (self.width if self.draws_columns else 0)
 
     def _rows(self, random: np.random.Generator) -> Array:
         if self.weight is None:
@@ -59,7 +73,7 @@ class Draws:
 class IsolationPlan:
     """Settings and data common to all trees."""
 
-    X: Array
+    X: Matrix
     draws: Draws
     max_depth: int
     threads: int
@@ -102,7 +116,8 @@ def grow_isolation_forest(plan: IsolationPlan, seeds: Array, watch: Watch) -> So
                     break
             each = (time.monotonic() - began) / done
             if watch.on_step is None:
-                size = max(1, int(BATCH_SECONDS / max(each, 1e-9) / plan.threads)) * plan.threads
+                most = min(BATCH_SECONDS / max(each, 1e-9), BATCH_CELLS / plan.draws.cells)
+                size = max(1, int(most / plan.threads)) * plan.threads
     except KeyboardInterrupt as interrupt:
         if done:
             interrupt.solution = solution(Outcome.INTERRUPTED)  # type: ignore[attr-defined]
@@ -113,15 +128,22 @@ def grow_isolation_forest(plan: IsolationPlan, seeds: Array, watch: Watch) -> So
 def _batch(plan: IsolationPlan, seeds: Array, before: list[tuple[Array, ...]]) -> tuple[Any, ...]:
     """Trees in the form that `GrownForest.extended` takes."""
     drawn = [plan.draws.of(seed) for seed in seeds.tolist()]
-    nodes, sizes, lengths, counts = _native.grow_isolation_trees(
-        x=plan.X,
-        rows=np.stack([rows for rows, _ in drawn]),
-        columns=np.stack([columns for _, columns in drawn]),
-        seeds=seeds,
-        max_depth=plan.max_depth,
-        first_value=sum(batch[2].shape[0] for batch in before),
-        threads=plan.threads,
-    )
-    sets = np.empty((0, 0), dtype=np.uint32)
-    gains = np.zeros((len(seeds), plan.X.shape[1]))
+    columns = [columns for _, columns in drawn]
+    settings: dict[str, Any] = {
+        "rows": np.stack([rows for rows, _ in drawn]),
+        "columns": np.stack(columns if plan.draws.draws_columns else columns[:1]),
+        "seeds": seeds,
+        "max_depth": plan.max_depth,
+        "first_value": sum(batch[2].shape[0] for batch in before),
+        "threads": plan.threads,
+    }
+    X, n_columns = plan.X, plan.X.shape[1]
+    if is_sparse(X):
+        found = _native.grow_sparse_isolation_trees(
+            X.data, X.indices, X.indptr, n_columns, **settings
+        )
+    else:
+        found = _native.grow_isolation_trees(x=X, **settings)
+    nodes, sizes, lengths, counts = found
+    sets, gains = np.empty((0, 0), dtype=np.uint32), np.empty((0, n_columns))
     return nodes, sizes, lengths, sets, counts, counts, np.zeros(len(counts)), gains

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.in_memory import InMemory
+from thetahat.data.validation import is_sparse
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import OutlierDetector
 from thetahat.estimator.parameters import (
@@ -29,7 +30,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.ensemble.forest.members import ForestMembers
@@ -75,7 +76,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
     γ) − 2(n − 1)/n is the mean depth of a row in a random search tree of n rows.
 
     Cost: O(trees · ψ · log ψ) time to fit, O(trees · log ψ) per row to predict. Memory: O(trees ·
-    ψ).
+    ψ). Sparse rows stay sparse, and columns without entries are not looked at.
 
     Parameters
     ----------
@@ -127,6 +128,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
     """
 
     _prints_itself = True
+    _keeps_sparse = True
     # It predicts no target, so it has no kind.
     _instead_of_blocks = "fit it to some of the rows, or use SGDOneClassSVM, which reads blocks"
     _generative = None  # type: ignore[assignment]
@@ -219,7 +221,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
         n_drawable = n if weight is None else int(np.count_nonzero(weight))
         size = self._n_drawn(n, n_drawable)
         return IsolationPlan(
-            X=np.ascontiguousarray(source.X),
+            X=source.X if is_sparse(source.X) else np.ascontiguousarray(source.X),
             draws=Draws(n, size, weight, bool(self.bootstrap), d, self._n_columns(d)),
             max_depth=deepest(size),
             threads=self._n_threads(size),
@@ -324,7 +326,7 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
         check_is_fitted(self)
         return self._scores(rows)
 
-    def _scores(self, rows: Array) -> Array:
+    def _scores(self, rows: Matrix) -> Array:
         usual = len(self._forest) * mean_path(self.max_samples_)
         lengths = self._forest.packed.sum(rows)[:, 0]
         # A single training row has a path of length 0, like every other row.

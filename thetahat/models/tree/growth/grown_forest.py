@@ -31,7 +31,7 @@ class GrownForest(CheckedValue):
     seeds: Array
     """Seed of each tree (uint64)."""
     gains: Array
-    """Total gain of the splits on each column, (n_trees, d)."""
+    """Total gain of the splits on each column, (n_trees, d); no rows if splits have no gain."""
     leaf_counts: Array
     leaf_weights: Array
     leaf_impurities: Array
@@ -52,11 +52,12 @@ class GrownForest(CheckedValue):
             for name in ("leaf_counts", "leaf_weights")
         }
         n_impurities = 0 if np.size(self.leaf_impurities) == 0 else n_leaves
+        n_gains = 0 if np.size(self.gains) == 0 else packed.n_trees
         check_arrays(
             self,
             {
                 "seeds": (np.uint64, (packed.n_trees,)),
-                "gains": (np.float64, (packed.n_trees, packed.n_features)),
+                "gains": (np.float64, (n_gains, packed.n_features)),
                 "leaf_impurities": (np.float64, (n_impurities,)),
                 **of_leaves,
             },
@@ -162,6 +163,8 @@ class GrownForest(CheckedValue):
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("seeds", "gains", "leaf_counts", "leaf_weights", "leaf_impurities")
         }
+        if len(other) and not len(other.gains):  # an isolation forest saved with zeros
+            joined["gains"] = other.gains
         trees = (*self.whole_trees, *other.whole_trees)
         return replace(self, packed=packed, whole_trees=trees, **joined)
 
