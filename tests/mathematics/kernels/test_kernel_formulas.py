@@ -1,5 +1,8 @@
 """Kernels beside their formulas, their algebra, and scikit-learn's values."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -42,6 +45,41 @@ def test_matern_is_scikit_learns(nu):
     from sklearn.gaussian_process.kernels import Matern
 
     np.testing.assert_allclose(k.Matern(1.7, nu)(X, Z), Matern(1.7, nu=nu)(X, Z), rtol=1e-10)
+
+
+@pytest.mark.parametrize("nu", [50.0, 200.0, 1e4, 1e8])
+def test_matern_of_large_order_tends_to_the_gaussian_kernel(nu):
+    """log k = −ρ²/2 + (ρ⁴/4 − ρ²)/(2ν) + O(1/ν²), also where Gamma functions overflow."""
+    rho = np.array([[0.0], [1e-300], [1e-8], [0.1], [1.0], [3.0], [10.0], [1e4], [1e200]])
+    kernel = th.kernels.Matern(length_scale=2.0, nu=nu)
+    found = kernel(2 * rho, np.zeros((1, 1)))[:, 0]
+    near = rho[:6, 0]
+    expected = -(near**2) / 2 + (near**4 / 4 - near**2) / (2 * nu)
+    np.testing.assert_allclose(np.log(found[:6]), expected, rtol=1e-9, atol=200 / nu**2)
+    assert (np.diff(found) <= 0).all()
+    assert found[-2:].tolist() == [0.0, 0.0]
+    _, pull = kernel.linearised(2 * rho[:7], np.zeros((1, 1)), False)
+    step = 1e-5
+    longer, shorter = (th.kernels.Matern(2.0 * np.exp(sign * step), nu) for sign in (1, -1))
+    change = longer(2 * rho[:7], [[0.0]]) - shorter(2 * rho[:7], [[0.0]])
+    slopes = [pull(W[:, None])[0] for W in np.eye(7)]
+    np.testing.assert_allclose(slopes, change[:, 0] / (2 * step), rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("nu", [3.5, 7.5, 48.5, 60.5])
+def test_matern_of_half_integer_order_is_a_polynomial_times_an_exponential(nu):
+    """p!/(2p)!·Σᵢ (p + i)!/(i!(p − i)!)·(2r)^{p−i}·e^{−r} for ν = p + 1/2, in exact fractions."""
+    p = int(nu)
+    for distance in (1e-9, 1e-4, 0.1, 1.0, 4.0):
+        r = math.sqrt(2 * nu) * distance
+        terms = (
+            Fraction(math.factorial(p + i), math.factorial(i) * math.factorial(p - i))
+            * (2 * Fraction(r)) ** (p - i)
+            for i in range(p + 1)
+        )
+        share = float(sum(terms) * Fraction(math.factorial(p), math.factorial(2 * p)))
+        found = float(th.kernels.Matern(nu=nu)([[0.0]], [[distance]])[0, 0])
+        assert found == pytest.approx(share * math.exp(-r), rel=1e-11)
 
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 4.0])

@@ -13,6 +13,7 @@ from array_api_compat import array_namespace, is_array_api_obj
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel, Pullback
+from thetahat.mathematics.kernels.bessel import matern_slope, matern_values
 from thetahat.mathematics.kernels.hyperparameters import Hyperparameter
 from thetahat.mathematics.kernels.length_scales import (
     divided,
@@ -259,7 +260,7 @@ class Matern(Stationary):
             return RBF(length_scale=self.length_scale).block(X, Z)
         r = self._radii(X, Z)
         if self.nu not in (0.5, 1.5, 2.5):
-            return _bessel(self.nu, r)[0]
+            return matern_values(self.nu, r)
         decay = _exponential(-r)
         if self.nu == 0.5:
             return decay
@@ -268,7 +269,7 @@ class Matern(Stationary):
     def _radii(self, X: Matrix, Z: Matrix) -> Array:
         scales, length = lengths(self.length_scale)
         distances = exact_distances(divided(X, scales), divided(Z, scales))
-        return distances * (math.sqrt(2 * self.nu) / length)
+        return distances * (math.sqrt(2) * math.sqrt(self.nu) / length)
 
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The derivative by log hⱼ is −(dk/dr)/r · 2ν(xⱼ − zⱼ)²/hⱼ²."""
@@ -278,7 +279,7 @@ class Matern(Stationary):
         scales, _ = lengths(self.length_scale)
         X, Z = divided(X, scales), divided(Z, scales)
         if self.nu not in (0.5, 1.5, 2.5):
-            values, slope = _bessel(self.nu, r)
+            values, slope = matern_values(self.nu, r), matern_slope(self.nu, r)
         else:
             values, slope = self._closed_form(r)
         squares, slope = r * r / (2 * self.nu), 2 * self.nu * slope
@@ -292,18 +293,6 @@ class Matern(Stationary):
         if self.nu == 1.5:
             return (1 + r) * decay, decay
         return (1 + r + r * r / 3) * decay, (1 + r) * decay / 3
-
-
-def _bessel(nu: float, r: Array) -> tuple[Array, Array]:
-    """k = 2^{1−ν}/Γ(ν)·r^ν·K_ν(r), and −(dk/dr)/r = 2^{1−ν}/Γ(ν)·r^{ν−1}·K_{ν−1}(r)."""
-    from scipy.special import gamma, kv
-
-    r = np.asarray(r)
-    away = np.maximum(r, np.finfo(r.dtype).eps)
-    factor = 2.0 ** (1 - nu) / gamma(nu)
-    values = np.where(r > 0, factor * away**nu * kv(nu, away), 1.0)
-    slope = np.where(r > 0, factor * away ** (nu - 1) * kv(nu - 1, away), 0.0)
-    return values.astype(r.dtype), slope.astype(r.dtype)
 
 
 @dataclass(frozen=True)
