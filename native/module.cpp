@@ -42,6 +42,7 @@
     /* graphs */ \
     X(shortest_paths) \
     /* kernels */ \
+    X(distance_block) \
     X(gaussian_block) \
     X(kernel_sums) \
     X(products_of_sparse_rows) \

@@ -1265,6 +1265,14 @@ def smo_sparse(
     limit: int,
     tolerance: float,
 ) -> tuple[int, float, bool, int]: ...
+def distance_block(
+    kind: str,
+    degree: int,
+    factor: float,
+    X: FloatArray,
+    Z_transposed: FloatArray,
+    out: FloatArray,
+) -> None: ...
 def gaussian_block(
     products: FloatArray, of_rows: FloatArray, of_columns: FloatArray, gamma: float
 ) -> None: ...

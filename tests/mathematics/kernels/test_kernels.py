@@ -11,6 +11,7 @@ import thetahat as th
 from tests.mathematics.kernels.kernel_rows import X, Z
 from thetahat.errors import DataError, MemoryBudgetError, ParameterError
 from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.stationary import Stationary
 
 k = th.kernels
 OF_ROWS = [
@@ -116,6 +117,28 @@ def test_gram_matrices_are_symmetric_and_positive_semi_definite(kernel):
     assert k.mercer_check(kernel, X).is_psd
     np.testing.assert_allclose(np.diag(K), kernel.diagonal(X), atol=1e-12)
     np.testing.assert_allclose(kernel(X, X), K, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", OF_ROWS, ids=name)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_order_of_the_rows_in_memory_changes_no_bit(kernel, dtype):
+    rows = np.random.default_rng(0).standard_normal((300, 3)).astype(dtype)
+    strided = np.zeros((600, 6), dtype)
+    strided[::2, ::2] = rows
+    orders = [np.asfortranarray(rows), strided[::2, ::2], np.ascontiguousarray(rows[::-1])[::-1]]
+    alone, beside = kernel(rows), kernel(rows, rows[:9].copy())
+    for other in orders:
+        np.testing.assert_array_equal(kernel(other), alone)
+        np.testing.assert_array_equal(kernel(other, other[:9]), beside)
+
+
+@pytest.mark.parametrize("kernel", OF_ROWS, ids=name)
+def test_the_matrix_of_rows_and_the_same_rows_is_exactly_symmetric(kernel):
+    K = kernel(X, X)
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_allclose(K, kernel(X), rtol=1e-12, atol=1e-12)
+    if isinstance(kernel, Stationary):
+        np.testing.assert_array_equal(np.diag(K), 1.0)
 
 
 @pytest.mark.parametrize("kernel", OF_ROWS, ids=name)

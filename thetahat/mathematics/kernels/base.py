@@ -50,9 +50,9 @@ class Kernel(Part, ABC):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         """The matrix k(xᵢ, zⱼ), or the Gram matrix of X if there is no Z. Cost: O(n m d)."""
-        X = rows_as_matrix(X, f"{self!r}: X")
-        Z = None if Z is None else rows_as_matrix(Z, f"{self!r}: Z")
-        return self.gram(X, Z)
+        rows = rows_as_matrix(X, f"{self!r}: X")
+        others = rows if Z is X else None if Z is None else rows_as_matrix(Z, f"{self!r}: Z")
+        return self.gram(rows, others)
 
     def gram(self, X: Matrix, Z: Matrix | None = None) -> Array:
         """As calling the kernel, for rows that have been validated."""

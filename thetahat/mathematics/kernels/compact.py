@@ -69,7 +69,8 @@ class Wendland(Stationary):
 
     def _polynomial(self, r: Array, columns: int) -> Array:
         xp = array_namespace(r)
-        rest = xp.where(r < 1, 1 - r, xp.zeros_like(r))
+        r = xp.where(r > 1, xp.ones_like(r), r)  # 0·∞ has no value
+        rest = 1 - r
         power = columns // 2 + self.smoothness + 1
         if self.smoothness == 0:
             return rest**power
@@ -80,8 +81,8 @@ class Wendland(Stationary):
 
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The derivative by log R is −r·dk/dr."""
-        r = exact_distances(X, Z) / self.radius
-        rest = np.where(r < 1, 1 - r, 0.0)
+        r = np.minimum(exact_distances(X, Z) / self.radius, 1.0)
+        rest = 1 - r
         power = X.shape[1] // 2 + self.smoothness + 1
         if self.smoothness == 0:
             slope = power * r * rest ** (power - 1) if power > 1 else np.where(r < 1, r, 0.0)

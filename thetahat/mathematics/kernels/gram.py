@@ -32,6 +32,8 @@ class _Pairwise(Protocol):
 
     def diagonal(self, X: Matrix) -> Array: ...
 
+    def paired(self, X: Matrix, Z: Matrix) -> Array: ...
+
 
 def rows_as_matrix(X: Any, who: str) -> Matrix:
     """X as rows of floating-point numbers; arrays of other libraries stay as they are."""
@@ -55,9 +57,9 @@ def require_kernel_matrix(n: int, m: int, dtype: Any, copies: int = 1, beside: i
 
 def gram_matrix(kernel: _Pairwise, X: Matrix, Z: Matrix | None = None) -> Array:
     """k(xᵢ, zⱼ) for all rows, or for all pairs of rows of X. Cost: O(n m d), memory O(n m)."""
-    same = Z is None
+    same, symmetric = Z is None, Z is None or Z is X
     Z = X if Z is None else Z
-    if not same and getattr(Z, "ndim", 1) == 2 and X.shape[1] != Z.shape[1]:
+    if not symmetric and getattr(Z, "ndim", 1) == 2 and X.shape[1] != Z.shape[1]:
         raise DataError(
             f"{kernel!r}: X has {X.shape[1]} columns and Z has {Z.shape[1]}. Both must have the "
             "same columns."
@@ -67,27 +69,50 @@ def gram_matrix(kernel: _Pairwise, X: Matrix, Z: Matrix | None = None) -> Array:
         found = kernel.block(X, Z)
         return _with_diagonal(found, kernel.diagonal(X)) if same else found
     require_kernel_matrix(n, m, X.dtype)
+    if isinstance(X, np.ndarray):  # products of rows in another order are rounded otherwise
+        X = np.ascontiguousarray(X)
+        Z = X if symmetric else np.ascontiguousarray(Z)
     found = np.empty((n, m), dtype=X.dtype)
     starts = range(0, n, TILE)
-    if same:
+    if symmetric:
         corners = [(i, j) for i in starts for j in range(0, i + 1, TILE)]
     else:
         corners = [(i, j) for i in starts for j in range(0, m, TILE)]
 
     def fill(corner: tuple[int, int]) -> None:
         row, column = (slice(start, start + TILE) for start in corner)
-        tile = kernel.block(X[row], Z[column])
-        if same and corner[0] == corner[1]:
+        rows, on_diagonal = X[row], symmetric and corner[0] == corner[1]
+        tile = kernel.block(rows, rows if on_diagonal else Z[column])
+        if not (np.isfinite(tile.min()) and np.isfinite(tile.max())):
+            _require_ordinary(kernel, X[row], Z[column], corner)
+        if on_diagonal and not np.array_equal(tile, tile.T):
             _require_symmetric_tile(tile, kernel, corner[0])
             tile = (tile + tile.T) / 2
-            np.einsum("ii->i", tile)[:] = kernel.diagonal(X[row])
         found[row, column] = tile
-        if same and corner[0] != corner[1]:
+        if on_diagonal:
+            own = kernel.diagonal(rows) if same else kernel.paired(rows, rows)
+            np.einsum("ii->i", found[row, column])[:] = own
+        elif symmetric:
             found[column, row] = tile.T
 
     with np.errstate(over="ignore", invalid="ignore"):
         parallel_for(fill, corners, products=float(n) * m * X.shape[1])
     return found
+
+
+def _require_ordinary(kernel: _Pairwise, X: Matrix, Z: Matrix, corner: tuple[int, int]) -> None:
+    """Raise an error if values overflow because entries are large; functions may give NaN."""
+    for rows, name, first in ((X, "X", corner[0]), (Z, "Z", corner[1])):
+        if getattr(rows, "ndim", 1) != 2:
+            continue
+        sizes = abs(rows)
+        i, j = divmod(int(sizes.argmax()), rows.shape[1])
+        if sizes[i, j] > np.finfo(rows.dtype).eps ** -0.5:
+            raise DataError(
+                f"{kernel!r}: values of the kernel overflow, because {name} is {rows[i, j]:g} in "
+                f"row {first + i}, column {j}. Rescale the columns, or use a kernel of distances "
+                "such as th.kernels.RBF()."
+            )
 
 
 def _require_symmetric_tile(tile: Array, kernel: _Pairwise, first: int) -> None:

@@ -16,10 +16,17 @@ from thetahat.foundation.types import Array, Matrix, SparseMatrix
 def inner_products(X: Matrix, Z: Matrix) -> Array:
     """xᵀz for all rows of X and Z, dense; the rows may be sparse. Cost: O(n m d)."""
     _require_indices(X, Z)
+    is_same = X is Z
     if is_sparse(X) and is_sparse(Z):
         return _products_of_sparse(X, Z)
-    found = X @ Z.T
+    Z = _in_rows(Z)
+    found = (Z if is_same else _in_rows(X)) @ Z.T
     return found.toarray() if hasattr(found, "toarray") else found
+
+
+def _in_rows(X: Matrix) -> Matrix:
+    """X with its rows one after the other in memory, because the order changes roundings."""
+    return np.ascontiguousarray(X) if type(X) is np.ndarray else X
 
 
 def _products_of_sparse(X: SparseMatrix, Z: SparseMatrix) -> Array:
@@ -47,6 +54,7 @@ def _compressed(X: SparseMatrix, kind: Any, place: Any) -> tuple[Array, Array, A
 def squared_norms(X: Matrix) -> Array:
     """‖x‖² of each row. Cost: O(n d)."""
     if is_array_api_obj(X):
+        X = _in_rows(X)
         return array_namespace(X).sum(X * X, axis=1)
     _require_indices(X)
     rows: SparseMatrix = X
@@ -57,40 +65,79 @@ def squared_norms(X: Matrix) -> Array:
     return found.astype(X.dtype, copy=False)
 
 
-def squared_distances(X: Matrix, Z: Matrix) -> Array:
-    """‖x − z‖² = ‖x‖² + ‖z‖² − 2xᵀz for all rows of X and Z, by a matrix product.
+def squared_distances(X: Matrix, Z: Matrix, width: float = 1.0) -> Array:
+    """‖x − z‖²/width² for all rows of X and Z: ‖x‖² + ‖z‖² − 2xᵀz, by a matrix product.
 
-    Dense rows are first shifted by the mean of Z, so that rows far from 0 do not cancel.
+    Dense rows are first shifted by the mean of Z, so that rows far from 0 do not cancel. Where they
+    still would, or would overflow, differences of columns take the place of the product.
     Cost: O(n m d).
     """
-    if is_array_api_obj(X) and is_array_api_obj(Z):
-        xp = array_namespace(X, Z)
-        middle = xp.mean(Z, axis=0)
-        X, Z = X - middle, Z - middle
-    found = inner_products(X, Z)
+    parts = _products(X, Z, width)
+    if parts is None:
+        return _squares_of_differences(X, Z, width)
+    found, of_rows, of_columns = parts
     xp = array_namespace(found)
     found *= -2.0
-    found += squared_norms(X)[:, None]
-    found += squared_norms(Z)[None, :]
-    if type(found) is np.ndarray:
-        return np.maximum(found, 0.0, out=found)
-    return xp.where(found > 0, found, xp.zeros_like(found))
+    found += of_rows[:, None]
+    found += of_columns[None, :]
+    found = xp.where(found < 0, xp.zeros_like(found), found)
+    if width != 1.0:
+        found *= 1.0 / width / width
+    return found
 
 
-def in_double_precision(X: Matrix, Z: Matrix) -> bool:
-    """Whether both are dense NumPy arrays of float64, which compiled code takes."""
-    return all(type(each) is np.ndarray and each.dtype == np.float64 for each in (X, Z))
+def gaussian_values(X: Matrix, Z: Matrix, width: float, gamma: float) -> Array:
+    """exp(−γ‖x − z‖²) with γ = 1/(2·width²) for all rows of X and Z.
 
-
-def gaussian_values(X: Array, Z: Array, gamma: float) -> Array:
-    """exp(−γ‖x − z‖²) for all rows of X and Z: one product, and one pass of compiled code.
-
-    For arrays that are `in_double_precision`. Cost: O(n m d).
+    For dense rows in double precision: one product, and one pass of compiled code. Cost: O(n m d).
     """
-    middle = Z.mean(axis=0)
-    X, Z = X - middle, Z - middle
-    found = np.ascontiguousarray(np.dot(X, Z.T))
-    _native.gaussian_block(found, squared_norms(X), squared_norms(Z), gamma)
+    if all(type(each) is np.ndarray and each.dtype == np.float64 for each in (X, Z)):
+        parts = _products(X, Z, width)
+        if parts is not None:
+            _native.gaussian_block(*parts, gamma)
+            return parts[0]
+        squares = _squares_of_differences(X, Z, width)
+    else:
+        squares = squared_distances(X, Z, width)
+    squares *= -0.5
+    return array_namespace(squares).exp(squares)
+
+
+def _products(X: Matrix, Z: Matrix, width: float) -> tuple[Array, Array, Array] | None:
+    """xᵀz, ‖x‖² and ‖z‖² of rows around their middle.
+
+    None where the rounding errors of ‖x − z‖²/width² would exceed the root of the machine
+    precision, or where these squares overflow or underflow.
+    """
+    dense_rows = is_array_api_obj(X) and is_array_api_obj(Z)
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_same = X is Z
+        if dense_rows:
+            rows = _in_rows(Z)
+            middle = array_namespace(X, Z).mean(rows, axis=0)
+            X, Z = _in_rows(X) - middle, rows - middle
+        if is_same:  # one array with itself gives BLAS half of the work, and exact symmetry
+            X = Z
+        of_rows, of_columns = squared_norms(X), squared_norms(Z)
+        if type(of_rows) is np.ndarray and of_rows.size and of_columns.size:
+            limits, square = np.finfo(of_rows.dtype), width * width
+            largest = max(float(of_rows.max()), float(of_columns.max()))
+            allowed = limits.eps**-0.5 * square if dense_rows else limits.max / 8
+            if not (largest <= min(allowed, limits.max / 8) and square >= limits.tiny / limits.eps):
+                return None
+        return inner_products(X, Z), of_rows, of_columns
+
+
+def _squares_of_differences(X: Matrix, Z: Matrix, width: float) -> Array:
+    """‖x − z‖²/width² to full precision; rows of single precision are first tried in double."""
+    if X.dtype == np.float32 and is_array_api_obj(X) and is_array_api_obj(Z):
+        found = squared_distances(X.astype(np.float64), Z.astype(np.float64), width)
+        with np.errstate(over="ignore"):
+            return found.astype(np.float32)
+    with np.errstate(over="ignore"):
+        found = exact_distances(X, Z)
+        found /= width
+        found *= found
     return found
 
 
@@ -101,6 +148,8 @@ def exact_distances(X: Matrix, Z: Matrix, *, manhattan: bool = False) -> Array:
     magnified by the root. Cost: O(n m d), without a matrix product.
     """
     X, Z = dense(X), dense(Z)
+    if type(X) is np.ndarray and type(Z) is np.ndarray:
+        return compiled_distances("manhattan" if manhattan else "euclidean", X, Z)
     xp = array_namespace(X, Z)
     total: Any = None
     for column in range(X.shape[1]):
@@ -108,6 +157,32 @@ def exact_distances(X: Matrix, Z: Matrix, *, manhattan: bool = False) -> Array:
         term = xp.abs(gap) if manhattan else gap * gap
         total = term if total is None else total + term
     return total if manhattan else xp.sqrt(total)
+
+
+def fallen_distances(
+    X: Matrix, Z: Matrix, factor: float, *, degree: int = 0, manhattan: bool = False
+) -> Array:
+    """p(r)·e^{−r} with r = factor·‖x − z‖ and p = 1, 1 + r or 1 + r + r²/3. Cost: O(n m d)."""
+    X, Z = dense(X), dense(Z)
+    if type(X) is np.ndarray and type(Z) is np.ndarray:
+        kind = "manhattan" if manhattan else "euclidean"
+        return compiled_distances(kind, X, Z, factor, degree)
+    r = exact_distances(X, Z, manhattan=manhattan) * factor
+    decay = array_namespace(r).exp(-r)
+    return (1.0, 1 + r, 1 + r + r * r / 3)[degree] * decay
+
+
+def compiled_distances(
+    kind: str, X: Array, Z: Array, factor: float = 1.0, degree: int = -1
+) -> Array:
+    """factor·d(x, z), or what falls with it, for dense NumPy rows; sums are in double precision."""
+    found = np.empty((X.shape[0], Z.shape[0]))
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+    columns = np.ascontiguousarray(Z.T, dtype=np.float64)
+    factor = min(factor, float(np.finfo(np.float64).max))
+    _native.distance_block(kind, degree, factor, rows, columns, found)
+    with np.errstate(over="ignore"):
+        return found.astype(X.dtype, copy=False)
 
 
 def dense(X: Matrix) -> Array:

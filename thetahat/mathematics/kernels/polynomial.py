@@ -196,15 +196,40 @@ class Cosine(Kernel):
 
     def block(self, X: Matrix, Z: Matrix) -> Array:
         """xᵀz/(‖x‖·‖z‖)."""
-        return inner_products(X, Z) / _lengths(X)[:, None] / _lengths(Z)[None, :]
+        is_same = X is Z
+        X, of_rows = _with_lengths(X)
+        Z, of_columns = (X, of_rows) if is_same else _with_lengths(Z)
+        return inner_products(X, Z) / of_rows[:, None] / of_columns[None, :]
 
     def diagonal(self, X: Matrix) -> Array:
         """1, or 0 for a row of zeros."""
-        return squared_norms(X) / _lengths(X) ** 2
+        X, lengths = _with_lengths(X)
+        squares = squared_norms(X)
+        xp = array_namespace(squares)
+        return xp.where(squares > 0, xp.ones_like(lengths), xp.zeros_like(lengths))
 
 
-def _lengths(X: Matrix) -> Array:
-    """‖x‖ of each row, or 1 if it is 0."""
-    squares = squared_norms(X)
+def _with_lengths(X: Matrix) -> tuple[Matrix, Array]:
+    """The rows and ‖x‖ of each, or 1 if it is 0; rows whose squares have no digits are scaled."""
+    with np.errstate(over="ignore"):
+        squares = squared_norms(X)
     xp = array_namespace(squares)
-    return xp.where(squares > 0, xp.sqrt(squares), xp.ones_like(squares))
+    if type(squares) is np.ndarray:
+        limits = np.finfo(squares.dtype)
+        lost = ~((squares > limits.tiny / limits.eps) & (squares < limits.max / 8))
+        if lost.any():
+            X = _scaled_rows(X, lost)
+            squares = squared_norms(X)
+    return X, xp.where(squares > 0, xp.sqrt(squares), xp.ones_like(squares))
+
+
+def _scaled_rows(X: Matrix, which: Array) -> Matrix:
+    """These rows divided by their largest entries, the others as they are."""
+    sizes = abs(X).max(axis=1)
+    largest = sizes if isinstance(sizes, np.ndarray) else sizes.toarray().ravel()
+    unit = np.where(which & (largest > 0), largest, 1.0).astype(X.dtype)
+    if isinstance(X, np.ndarray):
+        return X / unit[:, None]
+    rows = X.tocsr().copy()
+    rows.data /= np.repeat(unit, np.diff(rows.indptr))
+    return rows

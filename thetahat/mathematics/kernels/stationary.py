@@ -23,8 +23,8 @@ from thetahat.mathematics.kernels.length_scales import (
 )
 from thetahat.mathematics.kernels.pairs import (
     exact_distances,
+    fallen_distances,
     gaussian_values,
-    in_double_precision,
     squared_distances,
     squared_norms,
 )
@@ -40,7 +40,7 @@ class Stationary(Kernel):
 
     def diagonal(self, X: Matrix) -> Array:
         """1 for every row."""
-        if not is_array_api_obj(X):
+        if type(X) is np.ndarray or not is_array_api_obj(X):
             return np.ones(X.shape[0], dtype=X.dtype)
         squares = squared_norms(X[:, :1])
         return array_namespace(squares).ones_like(squares)
@@ -133,6 +133,16 @@ class RBF(Stationary):
             return 0.5  # of rows that have been divided by their lengths
         return 0.5 if length is None else 0.5 / length / length
 
+    @property
+    def _width(self) -> float:
+        """σ, or 1 for rows that have been divided by their lengths."""
+        if self.gamma is not None:
+            return math.sqrt(0.5) / math.sqrt(self.gamma)
+        if self.c is not None:
+            return math.sqrt(0.5) * math.sqrt(self.c)
+        length = self.sigma if self.sigma is not None else self.length_scale
+        return 1.0 if length is None or isinstance(length, tuple) else float(length)
+
     def with_bandwidth(self, bandwidth: float) -> Self:
         """The kernel with σ equal to this length."""
         return self.set_params(sigma=bandwidth)
@@ -141,21 +151,16 @@ class RBF(Stationary):
         """exp(−γ‖x − z‖²)."""
         if isinstance(self.length_scale, tuple):
             X, Z = divided(X, self.length_scale), divided(Z, self.length_scale)
-        if in_double_precision(X, Z):
-            return gaussian_values(X, Z, self.exponent)
-        squares = squared_distances(X, Z)
-        squares *= -self.exponent
-        return _exponential(squares)
+        return gaussian_values(X, Z, self._width, self.exponent)
 
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The derivative by log hⱼ is (xⱼ − zⱼ)²/hⱼ² times the kernel."""
         scales, _ = lengths(self.length_scale)
         X, Z = divided(X, scales), divided(Z, scales)
-        if scales is not None and in_double_precision(X, Z):
-            values = gaussian_values(X, Z, self.exponent)
+        if scales is not None:
+            values = gaussian_values(X, Z, self._width, self.exponent)
             return values, lambda W: pulled_to_lengths(W * values, X, Z, values, scales)
-        squares = squared_distances(X, Z)
-        squares *= 2 * self.exponent
+        squares = squared_distances(X, Z, self._width)
         values = _exponential(-0.5 * squares)
         # γ = 1/(2h²) and c = 2h², so that their logarithms change twice as fast.
         unit = -0.5 if self.gamma is not None else 0.5 if self.c is not None else 1.0
@@ -205,7 +210,7 @@ class Laplacian(Stationary):
 
     def block(self, X: Matrix, Z: Matrix) -> Array:
         """exp(−‖x − z‖/h)."""
-        return _exponential(exact_distances(X, Z, manhattan=self.norm == "l1") / -self.length_scale)
+        return fallen_distances(X, Z, 1 / self.length_scale, manhattan=self.norm == "l1")
 
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The derivative by log h is ‖x − z‖/h times the kernel."""
@@ -258,26 +263,20 @@ class Matern(Stationary):
         """A polynomial in r times e^{−r}, or a Bessel function."""
         if self.nu == math.inf:
             return RBF(length_scale=self.length_scale).block(X, Z)
-        r = self._radii(X, Z)
-        if self.nu not in (0.5, 1.5, 2.5):
-            return matern_values(self.nu, r)
-        decay = _exponential(-r)
-        if self.nu == 0.5:
-            return decay
-        return (1 + r if self.nu == 1.5 else 1 + r + r * r / 3) * decay
-
-    def _radii(self, X: Matrix, Z: Matrix) -> Array:
         scales, length = lengths(self.length_scale)
-        distances = exact_distances(divided(X, scales), divided(Z, scales))
-        return distances * (math.sqrt(2) * math.sqrt(self.nu) / length)
+        X, Z = divided(X, scales), divided(Z, scales)
+        factor = math.sqrt(2) * math.sqrt(self.nu) / length
+        if self.nu in (0.5, 1.5, 2.5):
+            return fallen_distances(X, Z, factor, degree=int(self.nu))
+        return matern_values(self.nu, exact_distances(X, Z) * factor)
 
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The derivative by log hⱼ is −(dk/dr)/r · 2ν(xⱼ − zⱼ)²/hⱼ²."""
         if self.nu == math.inf:
             return RBF(length_scale=self.length_scale).linearised(X, Z, same)
-        r = self._radii(X, Z)
-        scales, _ = lengths(self.length_scale)
+        scales, length = lengths(self.length_scale)
         X, Z = divided(X, scales), divided(Z, scales)
+        r = exact_distances(X, Z) * (math.sqrt(2) * math.sqrt(self.nu) / length)
         if self.nu not in (0.5, 1.5, 2.5):
             values, slope = matern_values(self.nu, r), matern_slope(self.nu, r)
         else:
@@ -334,15 +333,15 @@ class RationalQuadratic(Stationary):
     def block(self, X: Matrix, Z: Matrix) -> Array:
         """(1 + ‖x − z‖²/(2a·h²))^{−a}."""
         scales, length = lengths(self.length_scale)
-        scale = 2 * self.alpha * length * length
-        squares = squared_distances(divided(X, scales), divided(Z, scales))
-        return (1 + squares / scale) ** -self.alpha
+        width = math.sqrt(2) * math.sqrt(self.alpha) * length
+        squares = squared_distances(divided(X, scales), divided(Z, scales), width)
+        return (1 + squares) ** -self.alpha
 
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The derivatives by log a and log hⱼ."""
         scales, length = lengths(self.length_scale)
         X, Z = divided(X, scales), divided(Z, scales)
-        squares = squared_distances(X, Z) / length**2
+        squares = squared_distances(X, Z, length)
         base = 1 + squares / (2 * self.alpha)
         values = base**-self.alpha
         by_alpha = values * (squares / (2 * base) - self.alpha * np.log(base))
