@@ -195,3 +195,16 @@ def test_a_distance_function_is_not_negative_and_cannot_change_the_rows():
 def test_powers_in_which_small_differences_vanish_are_refused():
     with pytest.raises(th.errors.ParameterError, match="p=1000"):
         th.distances.Minkowski(p=1000)
+
+
+def test_degrees_are_noticed():
+    places = np.array([[52.5, 13.4], [48.9, 2.4]])
+    for measure in (
+        lambda X: th.NearestNeighbors(n_neighbors=1, metric="haversine").fit(X),
+        lambda X: th.distances.Haversine().pairwise(X),
+        lambda X: th.BallTree(X, metric="haversine"),
+    ):
+        with pytest.warns(UserWarning, match="latitude of 52.5.*np.radians"):
+            measure(places)
+        measure(np.radians(places))
+    th.distances.Haversine().pairwise(np.array([[np.pi / 2, 3.0]], dtype=np.float32))

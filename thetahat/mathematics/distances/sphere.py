@@ -7,6 +7,7 @@ from math import pi, sin
 
 import numpy as np
 
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Termwise, require_dense
@@ -40,7 +41,14 @@ class Haversine(Termwise):
                 f"Haversine: X has {X.shape[1]} columns, but the haversine distance needs 2: "
                 "latitude and longitude in radians. Choose these two columns."
             )
-        require_dense(self, X)
+        largest = float(np.abs(require_dense(self, X)[:, 0]).max(initial=0.0))
+        if largest > pi / 2 + 1e-6:  # narrow numbers may round π/2 up
+            warn(
+                f"Haversine: the first column holds a latitude of {largest:g}, but latitudes lie "
+                "between −π/2 and π/2. Use np.radians(X) if they are degrees, and put the latitude "
+                "before the longitude.",
+                UserWarning,
+            )
         return self
 
     def embedded(self, X: Matrix) -> Array:
