@@ -278,3 +278,54 @@ def test_sparse_rows_whose_differences_vanish_are_refused_as_dense_ones_are():
         th.NearestNeighbors().fit(sp.csr_array(rows))
     rows[5, 2] = 1.0
     assert th.NearestNeighbors().fit(sp.csr_array(rows)).kneighbors(rows[5:6])[1][0, 0] == 5
+
+
+def test_searches_of_one_kind_need_no_parameter_of_the_other():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    ours, theirs = (
+        kind(n_neighbors=None, radius=None).fit(X)
+        for kind in (th.NearestNeighbors, peer.NearestNeighbors)
+    )
+    for query in (lambda m: m.kneighbors(X[:4], 3)[1], lambda m: m.kneighbors_graph(X, 2).indices):
+        np.testing.assert_array_equal(query(ours), query(theirs))
+    found, expected = (m.radius_neighbors(X, 0.7, sort_results=True)[1] for m in (ours, theirs))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(th.errors.ParameterError, match="NearestNeighbors: n_neighbors=None"):
+        ours.kneighbors(X)
+    with pytest.raises(th.errors.ParameterError, match="NearestNeighbors: radius=None"):
+        ours.radius_neighbors(X)
+    with pytest.raises(th.errors.ParameterError, match="n_neighbors=None"):
+        th.KNeighborsClassifier(n_neighbors=None).fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule"),
+    [
+        ({"p": 1000}, r"p=1000 is larger than 100.*p=float\('inf'\)"),
+        ({"metric_params": {"w": [-1.0, 1.0]}}, r"Minkowski\(w="),
+        ({"metric_params": {"w": [1.0]}}, "w holds 1 weights"),
+        ({"metric": "mahalanobis", "metric_params": {"VI": np.zeros((2, 2))}}, "VI=.*inverse"),
+        ({"metric": "mahalanobis", "metric_params": {"VI": "a"}}, "VI='a'"),
+        ({"metric": "mahalanobis", "metric_params": {"V": np.eye(3)}}, "3 columns"),
+        ({"metric": "seuclidean", "metric_params": {"V": [0.0, 1.0]}}, "must be positive"),
+    ],
+    ids=str,
+)
+def test_errors_of_the_distance_name_the_model(parameters, rule):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(th.errors.ThetahatError, match=f"(?s)^KNeighborsRegressor: .*{rule}"):
+        th.KNeighborsRegressor(**parameters).fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("metric", ["nan_euclidean", "jaccard", "mahalanobis"])
+def test_sparse_rows_under_distances_of_dense_rows(metric):
+    X = sp.csr_array(np.eye(6))
+    with pytest.raises(TypeError, match=f"NearestNeighbors: .*{metric}.*sparse"):
+        th.NearestNeighbors(metric=metric).fit(X)
+
+
+def test_distances_that_overflow_under_a_small_power_are_an_error_without_a_warning():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(th.errors.DataError, match="too large"):
+        th.NearestNeighbors(p=1e-5).fit(X).kneighbors()

@@ -193,7 +193,8 @@ class Minkowski(Termwise):
     def from_reduced(self, reduced: Array, n_columns: int) -> Array:
         if self.p == 1:
             return reduced
-        return np.sqrt(reduced) if self.p == 2 else reduced ** (1 / self.p)
+        with np.errstate(over="ignore"):
+            return np.sqrt(reduced) if self.p == 2 else reduced ** (1 / self.p)
 
     def to_reduced(self, distance: float, n_columns: int) -> float:
         try:

@@ -8,8 +8,8 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
-from thetahat.foundation.types import Array
-from thetahat.mathematics.distances.base import Distance
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.distances.base import Distance, require_dense
 
 
 def _between(kind: str, X: Array, Y: Array) -> Array:
@@ -77,6 +77,10 @@ class NanEuclidean(Distance):
 
     name = "nan_euclidean"
     accepts_missing = True
+
+    def fitted(self, X: Matrix) -> NanEuclidean:
+        require_dense(self, X)
+        return self
 
     def _between_all(self, X: Array, Y: Array) -> Array:
         found = _between(self.name, X, Y)

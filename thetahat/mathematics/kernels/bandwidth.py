@@ -19,7 +19,7 @@ from thetahat.mathematics.kernels.pairs import squared_distances, squared_norms
 MOST_ROWS = 1000
 """Rows whose distances are computed; the median of a sample this large is accurate to percents."""
 ORDINARY = (1e-15, 1e15)
-"""Half the spread of a column between which squares of differences are numbers in every precision."""
+"""Half the spread of a column within which squared differences are numbers in every precision."""
 
 
 def bandwidth(

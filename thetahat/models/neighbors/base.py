@@ -41,7 +41,7 @@ from thetahat.models.neighbors.search.graph import ApproximateSearch
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
 from thetahat.models.neighbors.search.index_checks import suits_graph
 from thetahat.models.neighbors.search.kd_tree import SearchTree
-from thetahat.models.neighbors.search.metric import GivenMetric, named_distance
+from thetahat.models.neighbors.search.metric import GivenMetric, fitted_distance
 
 
 @with_parameters
@@ -238,8 +238,7 @@ class NeighborModel(Estimator):
         """The distance that the parameters name, or None for given distances."""
         if isinstance(self.metric, str) and self.metric == "precomputed":
             return None
-        distance = named_distance(self.metric, self.metric_params, self.p, type(self).__name__)
-        return distance.fitted(rows)
+        return fitted_distance(self.metric, self.metric_params, self.p, rows, type(self).__name__)
 
     def _queries(self, X: Any) -> Source:
         """The rows of a query, checked against those of `fit`."""

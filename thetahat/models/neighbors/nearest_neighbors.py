@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.devices.routing import on_devices
-from thetahat.estimator.parameters import Range
+from thetahat.estimator.parameters import Range, none
 from thetahat.models.neighbors import search_on_device
-from thetahat.models.neighbors.queries import InRadius, KNearest
+from thetahat.models.neighbors.queries import POSITIVE, InRadius, KNearest
 
 
 @on_devices("_device_rows", fit=search_on_device.fit, kneighbors=search_on_device.kneighbors)
@@ -24,6 +24,16 @@ class NearestNeighbors(KNearest, InRadius):
     Cost: a kd-tree takes O(n log n · d) to build and O(log n) per query on average for few columns;
     brute force takes O(n d) per query. Memory: two copies of the rows.
 
+    Parameters
+    ----------
+    n_neighbors : int or None, default=5
+        Number of neighbours (k) of queries that do not give it themselves. Must be at least 1, and
+        at most the number of training rows in a query. With None every query for nearest rows must
+        give it.
+    radius : float or None, default=1.0
+        Radius of queries that do not give it themselves. Rows at exactly this distance are
+        neighbours. Must not be negative. With None every query within a radius must give it.
+
     Examples
     --------
     >>> import thetahat as th
@@ -34,11 +44,16 @@ class NearestNeighbors(KNearest, InRadius):
     [0, 1]
     """
 
-    _ranges: ClassVar[dict[str, Range]] = {**KNearest._ranges, **InRadius._ranges}
+    _ranges: ClassVar[dict[str, Range]] = {
+        **KNearest._ranges,
+        **InRadius._ranges,
+        "n_neighbors": POSITIVE | none,
+        "radius": InRadius._ranges["radius"] | none,
+    }
 
     _: KW_ONLY
-    n_neighbors: int = 5
-    radius: float = 1.0
+    n_neighbors: int | None = 5
+    radius: float | None = 1.0
 
     def fit(self, X: Any, y: Any = None) -> NearestNeighbors:
         """Keep the rows and build the search structure. Cost: O(n log n · d) with a kd-tree.

@@ -38,7 +38,7 @@ class KNearest(NeighborModel):
 
     _ranges: ClassVar[dict[str, Range]] = {**NeighborModel._ranges, "n_neighbors": POSITIVE}
 
-    n_neighbors: int
+    n_neighbors: int | None
 
     def _nearest(self, rows: Matrix | None, k: Any = None) -> Nearest:
         """The k nearest training rows; of the training rows themselves if None, each but itself."""
@@ -125,12 +125,12 @@ class InRadius(NeighborModel):
         "radius": at_least(0) | infinity,
     }
 
-    radius: float
+    radius: float | None
 
     def _within(self, rows: Matrix | None, radius: Any = None, by_distance: bool = False) -> Within:
         r = self.radius if radius is None else radius
         if np.ndim(r) == 0:
-            check_value(r, self._ranges["radius"], "radius", type(self).__name__)
+            check_value(r, InRadius._ranges["radius"], "radius", type(self).__name__)
         else:
             r = self._radii(r, self.n_samples_fit_ if rows is None else rows.shape[0])
         found = self._index.within(rows, r, by_distance)

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import DistanceMetric
 
+from thetahat.foundation.arguments import shown
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import ParameterError
-from thetahat.foundation.types import Array
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances import Chebyshev, Custom, Minkowski, named
 from thetahat.mathematics.distances.base import Distance
 from thetahat.mathematics.distances.scaled import Mahalanobis, StandardizedEuclidean
@@ -42,13 +44,31 @@ def named_distance(metric: Any, parameters: dict[str, Any] | None, p: float, who
                     SyntaxWarning,
                 )
             given.setdefault("p", p)
-        distance = _BY_PARAMETERS[metric](given)
+        try:
+            distance = _BY_PARAMETERS[metric](given)
+        except ParameterError as failure:
+            raise ParameterError(f"{who}: {failure}") from None
     if given:
         raise ParameterError(
             f"{who}: metric_params has {', '.join(map(repr, given))}, but {distance!r} takes "
             "no such parameter. Pass a value of th.distances as metric."
         )
     return distance
+
+
+def fitted_distance(
+    metric: Any, parameters: dict[str, Any] | None, p: float, rows: Matrix, who: str
+) -> Distance:
+    """As `named_distance`, with everything that is estimated from the training rows."""
+    distance = named_distance(metric, parameters, p, who)
+    try:
+        return distance.fitted(rows)
+    except (CapabilityError, DataError) as failure:
+        raise type(failure)(f"{who}: {failure}") from None
+
+
+MOST_POWER = 100
+"""The largest finite p of a Minkowski distance."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +90,30 @@ def _minkowski(given: dict[str, Any]) -> Distance:
     if p == inf and given.get("w") is None:
         given.pop("w", None)
         return Chebyshev()
+    if isinstance(p, Real) and MOST_POWER < p < inf:
+        raise ParameterError(
+            f"p={p:g} is larger than {MOST_POWER}: powers of small differences would vanish. "
+            "Use p=float('inf'), the limit, which is the Chebyshev distance."
+        )
     return Minkowski(p, given.pop("w", None))
 
 
 def _mahalanobis(given: dict[str, Any]) -> Distance:
     covariance, precision = given.pop("V", None), given.pop("VI", None)
     if covariance is None and precision is not None:
-        covariance = np.linalg.inv(np.asarray(precision, dtype=np.float64))
-        covariance = (covariance + covariance.T) / 2
+        covariance = _inverse(precision)
     return Mahalanobis(covariance)
+
+
+def _inverse(precision: Any) -> Array:
+    try:
+        covariance = np.linalg.inv(np.asarray(precision, dtype=np.float64))
+    except (np.linalg.LinAlgError, TypeError, ValueError):
+        raise ParameterError(
+            f"metric_params holds VI={shown(precision)}, which is not a square matrix with an "
+            "inverse. VI must be the inverse of a covariance matrix; or give the covariance as V."
+        ) from None
+    return np.asarray((covariance + covariance.T) / 2)
 
 
 def _standardised(given: dict[str, Any]) -> Distance:
