@@ -216,3 +216,18 @@ def test_scores_agree_with_predictions(model):
 def test_refusals(model, message):
     with pytest.raises(th.errors.ParameterError, match=message):
         model.fit(X, Y)
+
+
+def test_cells_that_meet_in_a_corner_are_no_neighbours():
+    """On a lattice the diagonals of a triangulation are arbitrary."""
+    square, angle = np.arange(6.0), np.arange(12) * np.pi / 6
+    lattice = np.stack(np.meshgrid(square, square), axis=-1).reshape(-1, 2)
+    cube = np.stack(np.meshgrid(*[np.arange(4.0)] * 3), axis=-1).reshape(-1, 3)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    for rows in (lattice, 0.1 * lattice + 7, cube, circle):
+        codes = np.random.default_rng(0).integers(0, 2, len(rows))
+        by_rows = th.VoronoiEditing(method="hull").fit(rows, codes).sample_indices_
+        at_once = th.VoronoiEditing(method="delaunay").fit(rows, codes).sample_indices_
+        np.testing.assert_array_equal(at_once, by_rows)
+    half = th.VoronoiEditing().fit(lattice, lattice.sum(axis=1) > 5)
+    assert len(half.sample_indices_) == 11  # the two diagonals along the border

@@ -22,13 +22,16 @@ MOST_HULL_COLUMNS = 6
 """Columns up to which the faces of a convex hull are few enough to be listed."""
 NEGLIGIBLE = 1e-9
 """Relative distance of a point from a convex hull that counts as inside."""
+NEARLY_EQUAL = 1e-6
+"""Difference of two faces below which the rows are looked at more closely."""
 
 
 @with_parameters
 class VoronoiEditing(NearestPrototype):
     """Classification by the nearest row, without the rows that do not affect any prediction.
 
-    A row is dropped if all its Voronoi neighbours, whose cells touch its own, have its class. The
+    A row is dropped if all its Voronoi neighbours, whose cells share a face with its own, have its
+    class; cells that meet in a corner alone, as on a grid, are no neighbours. The
     others give every point the same class as all training rows do, so that one-nearest-neighbour
     classification becomes faster without a change. With many columns almost all rows are neighbours
     of each other, and few are dropped.
@@ -138,7 +141,25 @@ def by_triangulation(points: Array, codes: Array) -> Array:
         return by_hulls(points, codes)
     start, neighbors = triangulation.vertex_neighbor_vertices
     differs = codes[neighbors] != np.repeat(codes, np.diff(start))
-    return np.asarray(np.bincount(np.repeat(np.arange(n), np.diff(start)), differs, n) > 0)
+    found = np.bincount(np.repeat(np.arange(n), np.diff(start)), differs, n) > 0
+    for i in np.flatnonzero(found & _on_common_spheres(triangulation)).tolist():
+        some = np.append(i, neighbors[start[i] : start[i + 1]])
+        found[i] = _is_at_border(points[some], codes[some], 0)
+    return np.asarray(found)
+
+
+def _on_common_spheres(triangulation: Any) -> Array:
+    """Which rows lie with more than d others on an empty sphere, as those of a grid do.
+
+    Some of their edges are arbitrary diagonals between cells that touch in less than a face. Two
+    simplices have one sphere if they are one face of the lifted points.
+    """
+    faces, beside = triangulation.equations, triangulation.neighbors
+    gap = np.abs(faces[:, None] - faces[beside]).max(axis=2)
+    same = (beside >= 0) & (gap < NEARLY_EQUAL)
+    found = np.zeros(len(triangulation.points), dtype=bool)
+    found[triangulation.simplices[same.any(axis=1)]] = True
+    return found
 
 
 def by_hulls(points: Array, codes: Array) -> Array:
