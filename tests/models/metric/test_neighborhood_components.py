@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NeighborhoodComponentsAnalysis as Peer
 
 import thetahat as th
@@ -104,3 +105,41 @@ def test_a_fit_that_is_stopped_warns_if_verbose(capsys):
     with pytest.warns(UserWarning, match="max_iter"):
         th.NeighborhoodComponentsAnalysis(max_iter=1, verbose=1).fit(X, y)
     assert "iteration 1, objective 0." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("init", ["auto", "identity", "pca", "random"])
+def test_the_unit_of_the_columns_does_not_end_the_search(init):
+    X, y = classes()
+    X = X - X.mean(axis=0)
+    steps = []
+    model = th.NeighborhoodComponentsAnalysis(
+        init=init, random_state=0, callback=lambda theta, step: steps.append(theta)
+    )
+    near = {}
+    for exponent in (-40, -20, 20, 40):
+        unit = 2.0**exponent
+        model.fit(unit * X, y)
+        assert model.n_iter_ > 5
+        near[exponent] = model.components_ * unit
+        assert plain_objective(model.components_, unit * X, y) > plain_objective(np.eye(4), X, y)
+        np.testing.assert_array_equal(model.solution_.theta, model.components_)
+        assert np.abs(steps[-1]).max() == pytest.approx(np.abs(model.components_).max(), rel=0.5)
+    for each in near.values():
+        np.testing.assert_array_equal(each, near[-40])
+
+
+def test_a_given_map_and_a_warm_start_stay_in_the_unit_of_the_columns():
+    X, y = classes()
+    start = 1e5 * np.eye(2, 4)
+    model = th.NeighborhoodComponentsAnalysis(init=start, warm_start=True, tol=1e9)
+    model.fit(1e-5 * X, y)  # stops at its start
+    np.testing.assert_allclose(model.components_, start)
+    found = model.set_params(tol=1e-5).fit(1e-5 * X, y).components_
+    assert plain_objective(found, 1e-5 * X, y) > plain_objective(start, 1e-5 * X, y) + 0.02
+    np.testing.assert_allclose(model.set_params(tol=1e9).fit(1e-5 * X, y).components_, found)
+
+
+def test_a_search_that_ran_out_of_time_says_so():
+    X, y = classes()
+    with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="out of time"):
+        th.NeighborhoodComponentsAnalysis().fit(X, y)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
@@ -23,11 +24,14 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
+from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.metric.learned_metric import LearnedMetric
 from thetahat.models.metric.neighbor_choice import NeighborChoice
 from thetahat.models.metric.starting_maps import discriminant_map, principal_map
 
 STARTS = ("auto", "pca", "lda", "identity", "random")
+ORDINARY = (1e-2, 1e2)
+"""Spreads of rows that are searched in the unit of the columns."""
 
 
 @with_parameters
@@ -54,14 +58,15 @@ class NeighborhoodComponentsAnalysis(LearnedMetric, LabelledEstimator):
         The map at which the search starts: principal directions, directions that separate the
         class means, the first columns, random numbers, or a given map. "auto" uses "lda" for fewer
         components than classes, else "pca" for fewer components than columns and rows, else
-        "identity".
+        "identity". If the standard deviation of all entries is below 0.01 or above 100, named maps
+        are those of rows divided by a power of two near it: the objective is flat elsewhere.
     warm_start : bool, default=False
         If True, a fit starts at the map of the previous fit.
     max_iter : int, default=50
         Maximum number of iterations. Raise it if the objective still grows.
     tol : float, default=1e-5
-        Tolerance: the fit stops when no entry of the gradient of Σ_i p_i is larger. Smaller values
-        need more iterations. Must be at least 0.
+        Tolerance: the fit stops when no entry of the gradient of Σ_i p_i is larger, in the unit of
+        ``init``. Smaller values need more iterations. Must be at least 0.
     callback : callable or None, default=None
         Function that is called after each iteration with the current map as a flat array and the
         number of the iteration.
@@ -146,11 +151,13 @@ class NeighborhoodComponentsAnalysis(LearnedMetric, LabelledEstimator):
         rows = np.array(source.X, dtype=np.float64, order="C")
         rows -= rows.mean(axis=0)
         codes = source.y.astype(np.intp)
-        start = self._start(rows, codes) if before is None else before.astype(np.float64)
+        unit = _unit_of(rows)
+        rows /= unit
+        start = self._start(rows, codes, unit) if before is None else unit * np.float64(before)
         problem = NeighborChoice(rows[np.argsort(codes, kind="stable")], np.bincount(codes))
 
         def attributes(theta: Array) -> dict[str, Array]:
-            return {"components_": np.asarray(theta, dtype=source.dtype)}
+            return {"components_": np.asarray(theta / unit, dtype=source.dtype)}
 
         with self._watching(self.max_iter, attributes, X, y) as watch:
             solution = minimise(
@@ -159,18 +166,18 @@ class NeighborhoodComponentsAnalysis(LearnedMetric, LabelledEstimator):
                 start,
                 tolerance=float(self.tol) / len(rows),  # of the mean instead of the sum
                 max_steps=int(self.max_iter),
-                watch=self._reporting(watch),
+                watch=self._reporting(watch, unit),
                 reason="smooth, without constraints, and cheap gradients",
             )
-        self._keep(solution, attributes(solution.theta))
-        if self.verbose:
+        self._keep(replace(solution, theta=solution.theta / unit), attributes(solution.theta))
+        if self.verbose or solution.outcome is Outcome.OUT_OF_TIME:
             self._warn_unless_converged()
         return self
 
-    def _start(self, rows: Array, codes: Array) -> Array:
+    def _start(self, rows: Array, codes: Array, unit: float) -> Array:
         n, d = rows.shape
         if isinstance(self.init, np.ndarray):
-            return np.array(self.init, dtype=np.float64)
+            return unit * np.array(self.init, dtype=np.float64)
         k, kind = self.n_components or d, self.init
         if kind == "auto":
             n_classes = len(self.classes_)
@@ -225,7 +232,7 @@ class NeighborhoodComponentsAnalysis(LearnedMetric, LabelledEstimator):
                 f"`init` ({init.shape[0]})!"
             )
 
-    def _reporting(self, watch: Watch) -> Watch:
+    def _reporting(self, watch: Watch, unit: float) -> Watch:
         """The watch that also calls the callback and prints the objective."""
         if self.callback is None and not self.verbose:
             return watch
@@ -233,9 +240,21 @@ class NeighborhoodComponentsAnalysis(LearnedMetric, LabelledEstimator):
 
         def on_step(step: int, theta: Any, value: float) -> bool:
             if self.callback is not None:
-                self.callback(np.array(theta).ravel(), step)
+                self.callback(np.array(theta).ravel() / unit, step)
             if self.verbose:
                 print(f"{type(self).__name__}: iteration {step}, objective {-value:.6f}.")
             return before is not None and before(step, theta, value)
 
         return replace(watch, on_step=on_step)
+
+
+def _unit_of(rows: Array) -> float:
+    """1, or a power of two near the spread of centred rows where that is far from 1.
+
+    Where all rows are near to each other, or far apart, the objective is flat: every row is an
+    equally probable neighbour, or one row is certain, and the search would stop at its start.
+    """
+    spread = math.sqrt(float(np.mean(np.square(rows))))
+    if spread == 0 or ORDINARY[0] <= spread <= ORDINARY[1]:
+        return 1.0
+    return math.ldexp(1.0, math.frexp(spread)[1])
