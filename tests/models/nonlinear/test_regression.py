@@ -255,6 +255,35 @@ def test_squared_loss_through_the_sandwich_is_near_the_classical():
     np.testing.assert_allclose(wide.standard_errors_, fitted().standard_errors_, rtol=0.5)
 
 
+@pytest.mark.parametrize("weights", ["frequency", "precision"])
+def test_the_sandwich_is_that_of_an_m_estimator(weights):
+    """Cov = H⁻¹MH⁻¹·n/(n − p), with M = Σ wψ²ggᵀ of counts, or Σ w²ψ²ggᵀ of precisions."""
+    random = np.random.default_rng(8)
+    X = random.standard_normal((41, 2))
+    weight = random.integers(1, 4, 41).astype(float)
+    y = X @ [1.0, -2.0] + 3.0 + random.standard_t(3, 41)
+    loss = th.losses.Huber(delta=1.0)
+    model = th.NonlinearRegression(loss=loss).fit(X, y, weight)
+    design, residual = np.column_stack([X, np.ones(41)]), y - model.predict(X)
+    power = 1 if weights == "frequency" else 2
+    n = weight.sum() if weights == "frequency" else 41
+    bread = np.linalg.inv(design.T @ (design * (weight * (abs(residual) <= 1))[:, None]))
+    middle = design.T @ (design * (weight**power * np.clip(residual, -1, 1) ** 2)[:, None])
+    expected = bread @ middle @ bread * n / (n - 3)
+    summary = model.summary(weights=weights)
+    errors = [line.standard_error for line in summary.coefficients]
+    np.testing.assert_allclose(errors, np.sqrt(np.diagonal(expected)), rtol=1e-6)
+    if weights == "frequency":
+        median = np.median(np.repeat(abs(residual), weight.astype(int)))
+    else:
+        median = np.median(np.sqrt(weight) * abs(residual))
+    assert summary.sigma == pytest.approx(1.482602218505602 * median * np.sqrt(n / (n - 3)))
+    scaled = th.NonlinearRegression(loss=loss).fit(X, y, 100 * weight).summary(weights=weights)
+    ratio = scaled.coefficients[0].standard_error / errors[0]
+    # Precisions are relative, counts are not.
+    assert ratio == pytest.approx(1.0 if weights == "precision" else 0.1, rel=0.03)
+
+
 def test_restarts_find_the_better_minimum():
     x = np.linspace(0.0, 10.0, 80)[:, np.newaxis]
     y = np.sin(2.3 * x[:, 0])

@@ -5,12 +5,14 @@ Therefore Cov θ̂ ≈ σ²(JᵀWJ)⁻¹ and Var f(x; θ̂) ≈ σ²gᵀ(JᵀWJ)
 of freedom gives intervals. With noise N(0, σ²) the likelihood is maximal at the least-squares θ̂
 and σ̂² = (1/n) Σ wᵢ(yᵢ − f(xᵢ; θ̂))²; dividing by n − p instead removes the bias to first order.
 
-For another loss ρ the tangent gives the sandwich H⁻¹MH⁻¹·n/(n − p), H = Σ wρ″ggᵀ, M = Σ wψ²ggᵀ.
+For another loss ρ the tangent gives the sandwich H⁻¹MH⁻¹·n/(n − p), H = Σ wρ″ggᵀ, M = Σ wψ²ggᵀ if
+weights count rows, M = Σ w²ψ²ggᵀ if they are precisions, and σ̂ = 1.4826·median |r|·√(n/(n − p)),
+because residuals of n rows after a fit of p parameters have the variance σ²(n − p)/n on average.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +26,8 @@ from thetahat.objective.curves.curve_fit import CurveFit
 
 BEYOND = 1e140
 """Larger standard errors, in units of σ, count as infinite, because their squares overflow."""
+TO_NORMAL = 1.482602218505602
+"""1/Φ⁻¹(3/4): σ is this multiple of the median of |r| if r ~ N(0, σ²)."""
 NEGLIGIBLE = 1e-7
 """Smaller fractions of a gradient along undetermined directions count as rounding errors."""
 
@@ -49,6 +53,10 @@ class CurveEvidence:
     weighted: bool
     log_weights: float = 0.0
     """Σ log w."""
+    precise_root: Array | None = None
+    """For other losses, the root for weights that are precisions; else None."""
+    precise_sigma: float | None = None
+    """The robust estimate of the noise of a row of weight 1, for such weights."""
 
     @classmethod
     def of(cls, fit: CurveFit, theta: Array, free: Array, *, weighted: bool) -> CurveEvidence:
@@ -78,19 +86,34 @@ class CurveEvidence:
         return about if fit.loss.quadratic else about._sandwiched(fit, theta, gradients)
 
     def _sandwiched(self, fit: CurveFit, theta: Array, gradients: Array) -> CurveEvidence:
-        predicted = fit.curve(fit.X, theta)
-        sigma = 1.4826 * _weighted_median(np.abs(predicted - fit.y), fit.weight)
+        predicted, weight = fit.curve(fit.X, theta), fit.weight
         pull, curvature = fit.loss.gradient(fit.y, predicted), fit.loss.curvature(fit.y, predicted)
-        unit = gradients / self.scale[self.free]
+        unit, size = gradients / self.scale[self.free], np.abs(predicted - fit.y)
         with one_blas_thread():
-            bread = unit.T @ ((fit.weight * curvature)[:, None] * unit)
-            filling = (np.sqrt(fit.weight) * pull)[:, None] * unit
-            spread = np.linalg.lstsq(bread, filling.T, rcond=None)[0]
-            left, values, _ = np.linalg.svd(spread, full_matrices=False)
-        correction = np.sqrt(self.weight / max(self.degrees("frequency"), 1e-300))
-        root = left * (values * correction / sigma if sigma > 0 else 0 * values)
-        about = {**vars(self), "root": _widened(root, self.scale[self.free], self.free)}
-        return CurveEvidence(**{**about, "robust_sigma": sigma})
+            bread = unit.T @ ((weight * curvature)[:, None] * unit)
+
+        def rooted(slope: Array, size: Array, count: Array, weights: str) -> tuple[Array, float]:
+            """The root for Σ slope²ggᵀ, and σ̂, with n/(n − p) rows."""
+            ratio = np.sqrt(self._n(weights) / max(self.degrees(weights), 1e-300))
+            sigma = TO_NORMAL * _weighted_median(size, count) * ratio
+            with one_blas_thread():
+                spread = np.linalg.lstsq(bread, (slope[:, None] * unit).T, rcond=None)[0]
+                left, values, _ = np.linalg.svd(spread, full_matrices=False)
+            root = left * (values * ratio / sigma if sigma > 0 else 0 * values)
+            return _widened(root, self.scale[self.free], self.free), sigma
+
+        root, sigma = rooted(np.sqrt(weight) * pull, size, weight, "frequency")
+        about = replace(self, root=root, robust_sigma=sigma)
+        if not self.weighted:
+            return about
+        ones = np.ones(len(weight))
+        root, sigma = rooted(weight * pull, np.sqrt(weight) * size, ones, "precision")
+        return replace(about, precise_root=root, precise_sigma=sigma)
+
+    def _root(self, weights: str) -> Array:
+        """The root for this meaning of the weights."""
+        precise = weights == "precision" and self.precise_root is not None
+        return self.precise_root if precise else self.root  # type: ignore[return-value]
 
     @property
     def lost(self) -> Array:
@@ -111,7 +134,9 @@ class CurveEvidence:
         """Standard deviation of the noise, without bias; NaN without degrees of freedom."""
         degrees = self.degrees(weights)
         if self.robust_sigma is not None:
-            return self.robust_sigma if degrees > 0 else np.nan
+            precise = weights == "precision" and self.precise_sigma is not None
+            robust = self.precise_sigma if precise else self.robust_sigma
+            return float(robust) if degrees > 0 else np.nan  # type: ignore[arg-type]
         return float(np.sqrt(self.squares / degrees)) if degrees > 0 else np.nan
 
     def sigma_mle(self, weights: str = "frequency") -> float:
@@ -129,7 +154,7 @@ class CurveEvidence:
     def covariance(self, weights: str = "frequency") -> Array:
         """Cov θ̂; infinite for parameters that the rows do not determine, NaN at a bound."""
         lost = self.lost
-        known = np.where(lost[:, None], 0.0, self.root)
+        known = np.where(lost[:, None], 0.0, self._root(weights))
         covariance = self.sigma(weights) ** 2 * (known @ known.T)
         covariance[lost | ~self.free] = np.nan
         covariance[:, lost | ~self.free] = np.nan
@@ -139,7 +164,9 @@ class CurveEvidence:
     def deviation(self, gradients: Array, *, noise: bool, weights: str) -> Array:
         """Standard deviation of f(x; θ̂), or of a new y if `noise` is True."""
         with np.errstate(over="ignore", invalid="ignore"):
-            variance = np.sum((gradients @ self.root) ** 2, axis=1) + (1.0 if noise else 0.0)
+            variance = np.sum((gradients @ self._root(weights)) ** 2, axis=1) + (
+                1.0 if noise else 0.0
+            )
         variance[np.isnan(variance)] = np.inf
         scaled = gradients / self.scale
         lost = np.linalg.norm(scaled @ self.undetermined, axis=1)
@@ -180,9 +207,16 @@ def _scattered(scale: Array, free: Array) -> Array:
 
 
 def _weighted_median(values: Array, weight: Array) -> float:
+    """The value with half of the weight on each side, or the mean of two such values."""
     order = np.argsort(values, kind="stable")
     share = np.cumsum(weight[order])
-    return float(values[order][np.searchsorted(share, share[-1] / 2)])
+    half = share[-1] / 2
+    low, high = (
+        np.searchsorted(share, half * (1 - 1e-12)),
+        np.searchsorted(share, half * (1 + 1e-12)),
+    )
+    ordered = values[order]
+    return float((ordered[low] + ordered[min(high, len(ordered) - 1)]) / 2)
 
 
 @dataclass(frozen=True, repr=False)

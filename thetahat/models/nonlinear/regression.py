@@ -110,7 +110,7 @@ class NonlinearRegression(ScoredRegressor, Watched, Estimator):
         Standard error of each parameter.
     sigma_ : float
         Standard deviation of the noise, with n − p degrees of freedom. For losses other than the
-        squared one, 1.4826 times the median of |r|.
+        squared one, 1.4826·median |r|·√(n/(n − p)).
     sigma_mle_ : float
         Maximum-likelihood estimate of the standard deviation of the noise, which divides by n.
     solution_ : Solution
