@@ -61,7 +61,8 @@ def planes_through(A: Array, y: Array, subsets: Array) -> Array:
         found = _determined(left, right) if size >= p else None
         if found is None:
             return np.linalg.pinv(left) @ right
-        limit = LARGEST * np.abs(right).max(axis=(1, 2), initial=0.0)
+        with np.errstate(over="ignore"):
+            limit = LARGEST * np.abs(right).max(axis=(1, 2), initial=0.0)
         doubtful = ~(np.abs(found).max(axis=(1, 2), initial=0.0) <= limit)
         if doubtful.any():
             found[doubtful] = np.linalg.pinv(left[doubtful]) @ right[doubtful]

@@ -116,3 +116,32 @@ def test_repeated_rows_do_not_stop_the_fit():
     X, y = np.tile(X, (3, 1)), np.tile(y, 3)
     model = th.TheilSenRegressor(random_state=0).fit(X, y)
     np.testing.assert_allclose(model.coef_, [1.0, 2.0], atol=0.2)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-150, 1e-5, 1e5, 1e150, 1e200])
+def test_the_median_does_not_depend_on_the_unit_of_the_target(unit):
+    X, y = drawn(40, 2)
+    exact = {"tol": 1e-9, "max_iter": 2000, "random_state": 0}
+    plain = th.TheilSenRegressor(**exact).fit(X, y)
+    scaled = th.TheilSenRegressor(**exact).fit(X, y * unit)
+    np.testing.assert_allclose(scaled.coef_ / unit, plain.coef_, rtol=1e-6)
+    assert scaled.intercept_ / unit == pytest.approx(plain.intercept_, rel=1e-6)
+
+
+@pytest.mark.parametrize("units", [(1e-120, 1e120), (1e-140, 1e-140), (1e150, 1e150), (1e-20, 1.0)])
+def test_columns_in_extreme_units_keep_their_coefficients(units):
+    X = np.random.default_rng(5).standard_normal((40, 2))
+    y = X @ [1.0, 2.0] + 3.0
+    y[:4] += 100.0
+    model = th.TheilSenRegressor(random_state=0, tol=1e-9, max_iter=2000).fit(X * units, y)
+    np.testing.assert_allclose(model.coef_ * units, [1.0, 2.0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e100, 1e160, 1e299])
+def test_one_extreme_target_is_an_outlier_like_any_other(size):
+    X, y = drawn(40, 2, outliers=0)
+    y[7] = 1e6
+    far = th.TheilSenRegressor(random_state=0, tol=1e-9, max_iter=2000).fit(X, y)
+    y[7] = size
+    model = th.TheilSenRegressor(random_state=0, tol=1e-9, max_iter=2000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, far.coef_, rtol=1e-3)

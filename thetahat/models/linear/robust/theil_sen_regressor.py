@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +20,8 @@ from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.minimisation import minimise
-from thetahat.objective.robust.row_subsets import all_subsets, planes_through, random_subsets
+from thetahat.objective.robust.row_subsets import all_subsets, random_subsets
+from thetahat.objective.robust.scaled_planes import scaled_planes
 from thetahat.objective.robust.spatial_median import Distances, ReweightedMeans
 
 
@@ -49,7 +50,8 @@ class TheilSenRegressor(WatchedSolver, OneTargetRegressor):
     max_iter : int, default=300
         Maximum number of iterations of the spatial median.
     tol : float, default=0.001
-        The iterations of the spatial median stop when it moves by at most this distance.
+        The iterations of the spatial median stop when it moves by at most this distance, which is
+        relative to the size of the planes if that is below 0.01 or above 100.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random subsets. Pass an int for the same result on every call.
     verbose : bool or int, default=False
@@ -113,23 +115,29 @@ class TheilSenRegressor(WatchedSolver, OneTargetRegressor):
         subsets = self._subsets(len(A), source.n_features)
         self.n_subpopulation_, size = subsets.shape
         self.breakdown_ = _breakdown(len(A), size)
-        planes = planes_through(A, target, subsets)
+        planes = scaled_planes(A, target, subsets)
+        several = planes.points.shape[1] > 1
 
-        def attributes(theta: Array) -> dict[str, Any]:
+        def attributes(point: Array) -> dict[str, Any]:
+            theta = planes.factor * point
             stacked = np.append(theta[1:], theta[0]) if self.fit_intercept else np.append(theta, 0)
             return self._shaped(stacked[:, None], source)
 
         with self._watching(self.max_iter, attributes, X, y) as watch, one_blas_thread():
-            self.solution_ = minimise(
-                Distances(planes),
+            found = minimise(
+                Distances(planes.points),
                 ReweightedMeans(),
-                np.median(planes, axis=0) if planes.shape[1] == 1 else planes.mean(axis=0),
-                tolerance=math.inf if planes.shape[1] == 1 else self.tol,
+                planes.start(),
+                tolerance=self.tol if several else math.inf,
                 max_steps=self.max_iter,
                 watch=watch,
                 reason="the spatial median of planes through subsets",
             )
-        self.__dict__.update(attributes(self.solution_.theta))
+        self.__dict__.update(attributes(found.theta))
+        factor = planes.factor
+        self.solution_ = replace(
+            found, theta=factor * found.theta, value=factor * found.value, gap=factor * found.gap
+        )
         self.n_iter_ = max(self.solution_.steps, 1)
         self._warn_unless_converged()
         return self
