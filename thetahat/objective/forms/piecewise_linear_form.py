@@ -1,12 +1,14 @@
 """A risk with a piecewise linear loss, in the form that linear programming needs.
 
 The rows are not copied: the form holds functions for products with them, each a reduction over the
-source, and the kinks, one per row and bend.
+source, and the kinks, one per row and bend. If the columns are nearly collinear and no penalty
+depends on them, they are replaced by an orthogonal basis of their span.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +20,7 @@ from thetahat.mathematics.losses.base import PiecewiseLinear
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.objective.conditioning import Conditioning
+from thetahat.objective.orthogonal_columns import orthogonal_columns
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums
 
@@ -28,9 +31,17 @@ def piecewise_linear_form(
     """The mean loss and its penalty as a piecewise linear sum."""
     y, weight = _targets_and_weights(source)
     near = Conditioning.near(source, predictor)
-    source = near.source
+    source, origin, basis = near.source, near.centre, None
     bends = loss.bends(y)
     terms = penalty.kernel_terms(predictor.n_features)
+    if not (np.any(terms.l1) or np.any(terms.l2)):
+        found = orthogonal_columns(source, centred=predictor.fit_intercept)
+        if found is not None:
+            source, basis = found.source, (found.forward, found.back)
+            predictor = replace(predictor, n_features=source.n_features)
+            terms = penalty.kernel_terms(source.n_features)
+            if predictor.fit_intercept:
+                origin = found.centre if origin is None else origin + found.centre
 
     def summed(of_rows: Callable[[Matrix, Array], Array], values: Array) -> Array:
         """The sum over the rows of a product with one value per row."""
@@ -52,7 +63,8 @@ def piecewise_linear_form(
         above=np.array([bend.above for bend in bends], dtype=np.float64),
         l1=predictor.pack(terms.l1, 0.0),
         l2=predictor.pack(terms.l2, 0.0),
-        origin=near.centre,
+        origin=origin,
+        basis=basis,
     )
 
 

@@ -184,3 +184,34 @@ def test_a_constant_column_changes_nothing(model):
         more = np.insert(x, 1, random.standard_normal(), axis=1)
         np.testing.assert_allclose(model.fit(more, y).predict(more), plain, atol=1e-6)
         assert abs(model.coef_).max() < 10
+
+
+@pytest.mark.parametrize("apart", [1e-7, 1e-9, 1e-11])
+@pytest.mark.parametrize("options", [{"quantile": 0.3}, {"fit_intercept": False}])
+def test_nearly_collinear_columns_reach_the_optimum(apart, options):
+    """The products of such columns hold no digits of their difference, which fits y best here."""
+    random = np.random.default_rng(3)
+    first, second, difference = random.standard_normal((3, 80))
+    X = np.column_stack([first, first + apart * difference, second]) + 5.0
+    exact = np.column_stack([first + 5.0, (X[:, 1] - X[:, 0]) / apart, second + 5.0])
+    y = exact @ [1.0, 2.0, -1.0] + random.standard_normal(80)
+    weight = random.integers(0, 3, 80)
+
+    def loss(rows):
+        model = th.QuantileRegressor(alpha=0.0, **options).fit(rows, y, weight)
+        assert model.solution_.outcome.success
+        residual = y - model.predict(rows)
+        level = options.get("quantile", 0.5)
+        return np.sum(weight * np.maximum(level * residual, (level - 1) * residual))
+
+    assert loss(X) == pytest.approx(loss(exact), rel=1e-4)
+
+
+def test_equal_columns_share_their_coefficient():
+    random = np.random.default_rng(4)
+    X = random.standard_normal((60, 2))
+    y = X @ [2.0, 1.0] + 0.1 * random.standard_normal(60)
+    model = th.QuantileRegressor(alpha=0.0).fit(np.column_stack([X, X[:, 0]]), y)
+    plain = th.QuantileRegressor(alpha=0.0).fit(X, y)
+    expected = [plain.coef_[0] / 2, plain.coef_[1], plain.coef_[0] / 2]
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-9)

@@ -51,6 +51,8 @@ class PiecewiseLinearSum(CentredIntercept):
     origin : array of shape (p − 1,), optional
         If given, rows are taken relative to this point, x − origin, and the last parameter is an
         intercept b, which is represented as b + originᵀβ.
+    basis : pair of arrays of shape (r, d) and (d, r), optional
+        If given, the first r parameters are γ = Fβ, and β = Gγ, for the pair (F, G).
 
     Examples
     --------
@@ -72,6 +74,7 @@ class PiecewiseLinearSum(CentredIntercept):
     l1: Array
     l2: Array
     origin: Array | None = None
+    basis: tuple[Array, Array] | None = None
 
     @classmethod
     def of_matrix(
@@ -105,6 +108,15 @@ class PiecewiseLinearSum(CentredIntercept):
         """F(θ)."""
         inside = self.inside(theta)
         return self.value_at(inside, self.distances(inside))
+
+    def inside(self, theta: Array) -> Array:
+        """θ with its intercept relative to the origin, and coefficients in the basis."""
+        theta = super().inside(theta)
+        return theta if self.basis is None else _in_basis(self.basis[0], theta)
+
+    def outside(self, theta: Array) -> Array:
+        """θ with its intercept relative to 0, and coefficients of the columns."""
+        return super().outside(theta if self.basis is None else _in_basis(self.basis[1], theta))
 
     # The terms: m·n over the rows, then p over single parameters.
 
@@ -172,3 +184,9 @@ class PiecewiseLinearSum(CentredIntercept):
         """Weighted, and summed over the kinks of each row."""
         n, m = len(self.weight), len(self.kinks)
         return self.weight * terms[: m * n].reshape(m, n).sum(axis=0)
+
+
+def _in_basis(change: Array, theta: Array) -> Array:
+    """The changed coefficients, and the other parameters as they are."""
+    d = change.shape[1]
+    return np.concatenate([(change * theta[:d]).sum(axis=1), theta[d:]])
