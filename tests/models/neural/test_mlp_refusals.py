@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
 from tests.models.neural.mlp_data import X_IRIS, Y_IRIS, both, quietly
@@ -67,11 +68,43 @@ def test_one_row_one_class_and_losses_of_the_other_kind():
         th.MLPRegressor(loss="softmax").fit(X_IRIS, Y_IRIS)
     with pytest.raises(th.errors.DataError, match="negative"):
         th.MLPRegressor(loss="poisson").fit(X_IRIS, X_IRIS[:, 0])
-    with pytest.raises(th.errors.DataError, match="would hold out"):
+    with pytest.raises(th.errors.DataError, match=r"would hold out 1 of 1 row; both"):
         th.MLPRegressor(early_stopping=True).fit([[1.0]], [1.0])
+    with pytest.raises(th.errors.DataError, match="a class has one row only"):
+        th.MLPClassifier(early_stopping=True).fit(X_IRIS, np.arange(150) == 7)
     with pytest.raises(th.errors.DataError, match="differ from those of the first call"):
         th.MLPClassifier().partial_fit([[0.0]], [0], classes=[0, 1]).partial_fit(
             [[0.0]], [1], classes=[1, 2]
         )
     with pytest.raises(th.errors.DataError, match="each must hold 0 or 1 only"):
         th.MLPClassifier().fit(X_IRIS, np.column_stack([Y_IRIS, Y_IRIS]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "loss", "remedy"),
+    [
+        (th.MLPRegressor, "absolute", "huber"),
+        (th.MLPClassifier, "hinge", "squared_hinge"),
+        (th.Autoencoder, "quantile", "huber"),
+    ],
+)
+def test_losses_with_kinks_and_lbfgs(kind, loss, remedy):
+    """The remedies are settings that the model has."""
+    model = kind(loss=loss, solver="lbfgs", random_state=0, max_iter=1)
+    with pytest.raises(
+        th.errors.CapabilityError,
+        match=f"{kind.__name__}: .*loss='{loss}' has a kink. Use solver='adam', .*'{remedy}'",
+    ):
+        model.fit(X_IRIS, Y_IRIS)
+    quietly(model.set_params(solver="adam"), X_IRIS, Y_IRIS)
+    quietly(model.set_params(solver="lbfgs", loss=remedy), X_IRIS, Y_IRIS)
+
+
+@both
+def test_the_limit_of_lbfgs_that_was_reached_is_named(kind):
+    options = {"solver": "lbfgs", "random_state": 0, "hidden_layer_sizes": (5,)}
+    with pytest.warns(ConvergenceWarning, match=r"max_fun=2 was reached .*Raise max_fun or tol"):
+        kind(**options, max_fun=2).fit(X_IRIS, Y_IRIS)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
+        kind(**options, max_iter=2).fit(X_IRIS, Y_IRIS)
+    assert kind(**options, max_iter=2, tol=None).fit(X_IRIS, Y_IRIS).n_iter_ == 2

@@ -30,6 +30,17 @@ def warn_of_divergence(model: Any, source: Source) -> None:
     )
 
 
+def warn_of_few_evaluations(model: Any) -> None:
+    """Warn that "lbfgs" reached its second limit, the one that raising `max_iter` leaves."""
+    steps = model.n_iter_
+    warn(
+        f"{type(model).__name__}: max_fun={model.max_fun} was reached before the tolerance (lbfgs, "
+        f"{steps} {'iteration' if steps == 1 else 'iterations'}, {model.solution_.gap_kind} "
+        f"{model.solution_.gap:.2g}). Raise max_fun or tol, or scale the columns.",
+        ConvergenceWarning,
+    )
+
+
 def no_finite_loss(model: Any, source: Source, when: str, remedy: str = f"{SCALE}.") -> DataError:
     """The error for a loss that is not finite from the start. Cost: one pass over the rows."""
     sizes = largest_of_columns(source)

@@ -77,6 +77,7 @@ class MLPClassifier(Classifier, TrainedNetwork):
     _: KW_ONLY
     loss: Any = "log_loss"
 
+    _smooth_loss = "squared_hinge"
     _everyday: ClassVar[str | None] = "small network"
     _multi_output = True
     _accepts_devices = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
@@ -19,7 +19,7 @@ from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.mathematics.activations import named as named_activation
-from thetahat.mathematics.losses.base import Subdifferentiable
+from thetahat.mathematics.losses.base import Smooth, Subdifferentiable
 from thetahat.models.neural.parameters import NetworkParameters
 from thetahat.models.neural.placement import require_same_place
 from thetahat.models.neural.torch_modules import as_torch
@@ -69,6 +69,9 @@ class NetworkModel(TransformerMixin, ClassNamePrefixFeaturesOutMixin, NetworkPar
     _accepts_sparse = True
     _visits_rows_in_order = True
 
+    loss: Any
+    _smooth_loss: ClassVar[str] = "huber"
+    """A smooth loss to suggest."""
     coefs_: list[Array]
     intercepts_: list[Array]
     layers_: tuple[Layer, ...]
@@ -149,6 +152,12 @@ class NetworkModel(TransformerMixin, ClassNamePrefixFeaturesOutMixin, NetworkPar
                 f"{type(self).__name__}: solver='lbfgs' needs a loss that is a fixed function of "
                 "the weights, but dropout and batch normalisation change it from step to step. Use "
                 "solver='adam', or leave these layers out."
+            )
+        if self.solver == "lbfgs" and not isinstance(head.loss, Smooth):
+            raise CapabilityError(
+                f"{type(self).__name__}: solver='lbfgs' needs a smooth loss, but "
+                f"loss={self.loss!r} has a kink. Use solver='adam', or a smooth loss such as "
+                f"{self._smooth_loss!r}."
             )
         return predictor
 

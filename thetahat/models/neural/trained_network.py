@@ -35,14 +35,18 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRa
 from thetahat.mathematics.penalties.base import Penalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.models.neural.checkpoint import Checkpoint
-from thetahat.models.neural.divergence import no_finite_loss, warn_of_divergence
+from thetahat.models.neural.divergence import (
+    no_finite_loss,
+    warn_of_divergence,
+    warn_of_few_evaluations,
+)
 from thetahat.models.neural.network_model import Head, NetworkModel, Term
 from thetahat.models.neural.placement import counted_rows, require_steps_on_device, rows_on_device
+from thetahat.models.neural.validation_rows import validation_rows
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.network.descent import BatchDescent, Training
 from thetahat.objective.network.layer import Layer
 from thetahat.objective.network.predictor import NetworkPredictor
-from thetahat.objective.stochastic.held_out import hold_out
 
 USUAL_BATCH = 200
 TO_BE_CONTINUED = (Outcome.OUT_OF_TIME, Outcome.INTERRUPTED)
@@ -239,6 +243,16 @@ class TrainedNetwork(Watched, NetworkModel):
             raise no_finite_loss(self, source, "at the first weights")
         self._warn_unless_converged()
 
+    def _warn_unless_converged(self) -> None:
+        """The limits of "lbfgs" are two, and none is reached too early without a tolerance."""
+        limited = self.solution_.outcome is Outcome.STEPS_EXHAUSTED
+        if self.solver == "lbfgs" and limited and self.tol is None:
+            return
+        if self.solver == "lbfgs" and limited and self.max_fun < self.max_iter:
+            warn_of_few_evaluations(self)
+        else:
+            super()._warn_unless_converged()
+
     def _record_solution(self, solution: Solution, n_rows: int) -> None:
         """Set the attributes that describe the iterations of "lbfgs"."""
         self.n_iter_, self.loss_ = solution.steps, solution.value
@@ -274,13 +288,7 @@ class TrainedNetwork(Watched, NetworkModel):
         start = random.bit_generator.state
         score, rows = None, source
         if self.early_stopping:
-            rows, held = self._hold_out(source, random, head)
-            if held.n_rows < 2:
-                raise DataError(
-                    f"{who}: The validation set is too small: {held.n_rows} of {source.n_rows} "
-                    f"rows with validation_fraction={self.validation_fraction:g}. Increase "
-                    "'validation_fraction' or the size of your dataset."
-                )
+            rows, held = validation_rows(self, source, random, head)
             score = partial(self._score_of_rows, held, predictor, head)
         batch = USUAL_BATCH if self.batch_size == "auto" else int(self.batch_size)
         if self.batch_size != "auto" and batch > rows.n_rows:
@@ -341,21 +349,6 @@ class TrainedNetwork(Watched, NetworkModel):
         self.validation_scores_ = scores if self.early_stopping else None
         self.best_validation_score_ = max(scores, default=None) if self.early_stopping else None
         self.best_loss_ = None if self.early_stopping else min(curve, default=math.nan)
-
-    def _hold_out(
-        self, source: Source, random: np.random.Generator, head: Head
-    ) -> tuple[InMemory, InMemory]:
-        """Rows to train on, and held-out rows: in proportion to the classes where that is possible.
-
-        More than two classes can be too rare for that, and are then drawn together.
-        """
-        share, who = self.validation_fraction, type(self).__name__
-        try:
-            return hold_out(source, share, random, stratify=head.stratify, who=who)
-        except DataError:
-            if not head.stratify or head.n_outputs < 3:
-                raise
-            return hold_out(source, share, random, stratify=False, who=who)
 
     def _kept_memory(self, theta: Array) -> tuple[Any, int]:
         """The averages of the gradients so far, if the solver is still the same."""

@@ -26,11 +26,17 @@ def hold_out(
     y = np.asarray(source.y)[there]
     held = math.ceil(fraction * there.size)
     classes, sizes = np.unique(y, return_counts=True) if stratify else ([0], [2])
-    if min(held, there.size - held) < len(classes) or min(sizes) < 2:
+    if stratify and min(sizes) < 2:
+        raise DataError(
+            f"{who}: early_stopping=True needs two rows of each class, one to learn from and one "
+            "to hold out, but a class has one row only. Add rows of this class, or set "
+            "early_stopping=False."
+        )
+    if min(held, there.size - held) < len(classes):
         raise DataError(
             f"{who}: early_stopping with validation_fraction={fraction:g} "
-            f"would hold out {held} of {there.size} rows; both parts need at least "
-            f"{'one row of each class' if stratify else 'one row'}. Change "
+            f"would hold out {held} of {there.size} {'row' if there.size == 1 else 'rows'}; both "
+            f"parts need at least {'one row of each class' if stratify else 'one row'}. Change "
             "validation_fraction, add rows, or set early_stopping=False."
         )
     splitter = StratifiedShuffleSplit if stratify else ShuffleSplit

@@ -103,7 +103,7 @@ def test_steps_that_diverge_are_reported_with_a_remedy():
 def test_too_few_rows_to_hold_some_out():
     with pytest.raises(th.errors.DataError, match="one row of each class"):
         th.SGDClassifier(early_stopping=True).fit(X[:10], CLASSES[:10])
-    with pytest.raises(th.errors.DataError, match="hold out 1 of 1 rows"):
+    with pytest.raises(th.errors.DataError, match="hold out 1 of 1 row;"):
         th.SGDRegressor(early_stopping=True).fit(X[:1], Y[:1])
     blocks = InBlocks(rows=X, targets=Y, n_features=D)
     with pytest.raises(th.errors.CapabilityError, match="early_stopping=False"):
