@@ -1,7 +1,10 @@
 """Multilayer perceptrons: partial fits, warm starts, early stops and failed steps."""
 
+import json
+
 import numpy as np
 import pytest
+from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
@@ -123,3 +126,54 @@ def test_warm_starts_hold_out_the_same_rows():
         quietly(model, X_IRIS, Y_IRIS)
     scores = model.validation_scores_
     np.testing.assert_allclose(scores, scores[0], rtol=1e-6)  # the steps are next to nothing
+
+
+@pytest.mark.parametrize("solver", ["adam", "lbfgs"])
+@pytest.mark.parametrize(("loss", "power"), [("poisson", 1), ("gamma", 2), ("tweedie", 1.5)])
+def test_the_loss_of_a_deviance_is_that_of_scikit_learn(loss, power, solver):
+    """Half the mean deviance, which is 0 for perfect predictions, with the weights of the rows."""
+    from sklearn.metrics import mean_tweedie_deviance
+
+    X, _ = waves()
+    y = np.random.default_rng(1).gamma(2.0, np.exp(X[:, 0] / 2))
+    weight = np.random.default_rng(2).uniform(0.5, 2.0, len(y))
+    model = th.MLPRegressor(
+        loss, (5,), solver=solver, alpha=0.0, max_iter=300, learning_rate_init=1e-3, random_state=0
+    )
+    quietly(model, X, y, sample_weight=weight)
+    half = mean_tweedie_deviance(y, model.predict(X), power=power, sample_weight=weight) / 2
+    assert model.loss_ == pytest.approx(half, rel=1e-9 if solver == "lbfgs" else 1e-2)
+    assert model.loss_ == model.solution_.value
+    if solver == "adam":
+        assert model.loss_ == model.loss_curve_[-1] == min(model.loss_curve_) == model.best_loss_
+    two = th.MLPRegressor(loss, (5,), solver="lbfgs", alpha=0.0, random_state=0)
+    quietly(two, X, np.column_stack([y, y + 1]))
+    halves = [
+        mean_tweedie_deviance(each, found, power=power) / 2
+        for each, found in zip((y, y + 1), two.predict(X).T, strict=True)
+    ]
+    assert two.loss_ == pytest.approx(sum(halves), rel=1e-9)
+
+
+def test_an_older_snapshot_of_a_deviance_continues(tmp_path):
+    """Its losses are not those of a deviance, and are converted."""
+    X, _ = waves()
+    y = np.random.default_rng(1).poisson(np.exp(X[:, 0] / 2))
+    options = {"loss": "poisson", "hidden_layer_sizes": (5,), "random_state": 0, "tol": 1e-9}
+    whole = quietly(th.MLPRegressor(**options, max_iter=8), X, y)
+    path = tmp_path / "fit.npz"
+    model = th.MLPRegressor(**options, max_iter=8, checkpoint=path)
+    with th.config(max_time=1e-9):
+        quietly(model, X, y)
+    with np.load(path) as held:
+        arrays = {name: held[name] for name in held.files}
+    facts = json.loads(arrays["facts"].tobytes())
+    shift = facts.pop("shift")
+    assert shift == pytest.approx(np.mean(y - xlogy(y, y)))
+    arrays["curve"] = arrays["curve"] + shift
+    for name in ("best", "last"):
+        facts["progress"][name] += shift
+    np.savez(path, **arrays | {"facts": np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)})
+    quietly(model, X, y)
+    np.testing.assert_array_equal(model.coefs_[0], whole.coefs_[0])
+    np.testing.assert_allclose(model.loss_curve_, whole.loss_curve_, rtol=1e-12)

@@ -80,6 +80,7 @@ class Checkpoint:
             "progress": {name: getattr(training.progress, name) for name in PROGRESS},
             "counts": [training.steps, training.rows, training.epochs],
             "at_zero": training.at_zero,
+            "shift": training.shift,
         }
         arrays = {
             "theta": training.theta,
@@ -162,6 +163,7 @@ class Checkpoint:
                 best=arrays["best"],
                 progress=Progress(replace(rate, eta0=float(facts["eta0"])), **facts["progress"]),
                 at_zero=None if facts["at_zero"] is None else float(facts["at_zero"]),
+                shift=float(facts.get("shift", 0.0)),  # older files have none
                 random=facts["random"],
             )
             if training.theta.shape != (size,) or not math.isfinite(training.theta.sum()):

@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -47,6 +48,7 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.network.descent import BatchDescent, Training
 from thetahat.objective.network.layer import Layer
 from thetahat.objective.network.predictor import NetworkPredictor
+from thetahat.objective.network.saturated_loss import mean_saturated_loss
 
 USUAL_BATCH = 200
 TO_BE_CONTINUED = (Outcome.OUT_OF_TIME, Outcome.INTERRUPTED)
@@ -75,7 +77,8 @@ class TrainedNetwork(Watched, NetworkModel):
     Attributes
     ----------
     loss_ : float
-        The objective of the last epoch: the mean loss plus the penalty.
+        The objective of the last epoch: the mean loss plus the penalty. For "poisson", "gamma" and
+        "tweedie" the loss is half the deviance, which is 0 for perfect predictions.
     loss_curve_ : list of float
         The objective after each epoch; not available for "lbfgs".
     best_loss_ : float or None
@@ -221,7 +224,7 @@ class TrainedNetwork(Watched, NetworkModel):
         total = EmpiricalRisk(predictor, head.loss, NoPenalty(), source).total_weight
         risk = EmpiricalRisk(predictor, head.loss, self._penalty(total), source)
         attributes = partial(self._attributes, predictor=predictor, dtype=source.dtype)
-        steps = min(self.max_iter, self.max_fun)
+        steps, shift = min(self.max_iter, self.max_fun), mean_saturated_loss(source, head.loss)
         try:
             with self._watching(steps, attributes, X, y) as watch:
                 self.solution_ = minimise(
@@ -235,10 +238,10 @@ class TrainedNetwork(Watched, NetworkModel):
                 )
         except KeyboardInterrupt as interrupt:
             if hasattr(interrupt, "solution"):
-                self._record_solution(interrupt.solution, source.n_rows)
+                self._record_solution(interrupt.solution, source.n_rows, shift)
             raise
         self.__dict__.update(attributes(self.solution_.theta))
-        self._record_solution(self.solution_, source.n_rows)
+        self._record_solution(self.solution_, source.n_rows, shift)
         if self.solution_.outcome is Outcome.DIVERGED and not self.n_iter_:
             raise no_finite_loss(self, source, "at the first weights")
         self._warn_unless_converged()
@@ -253,9 +256,10 @@ class TrainedNetwork(Watched, NetworkModel):
         else:
             super()._warn_unless_converged()
 
-    def _record_solution(self, solution: Solution, n_rows: int) -> None:
+    def _record_solution(self, solution: Solution, n_rows: int, shift: float) -> None:
         """Set the attributes that describe the iterations of "lbfgs"."""
-        self.n_iter_, self.loss_ = solution.steps, solution.value
+        self.solution_ = replace(solution, value=solution.value - shift)
+        self.n_iter_, self.loss_ = solution.steps, self.solution_.value
         self.t_ = n_rows * self.n_iter_
         self.best_loss_, self.validation_scores_ = self.loss_, None
         self.best_validation_score_ = None
@@ -301,9 +305,11 @@ class TrainedNetwork(Watched, NetworkModel):
         plain = EmpiricalRisk(predictor, head.loss, NoPenalty(), rows)
         mean_weight = plain.total_weight / rows.n_rows
         risk = EmpiricalRisk(predictor, head.loss, self._penalty(batch * mean_weight), rows)
-        training = Training(theta)
+        shift = mean_saturated_loss(rows, head.loss)
+        training = Training(theta, shift=shift)
         if found is not None:
             training = found[0]
+            training.shift_to(shift)
         elif going_on:
             training.rows, training.curve = self.t_, list(getattr(self, "loss_curve_", []))
             training.scores = list(self.validation_scores_ or [])

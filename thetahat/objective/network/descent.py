@@ -59,8 +59,18 @@ class Training:
     progress: Progress | None = None
     at_zero: float | None = None
     """The mean loss of the output 0, known after the first epoch."""
+    shift: float = 0.0
+    """What is subtracted from the losses of the curve: that of the best output of each row."""
     random: Any = None
     """The state of the random generator after the last epoch."""
+
+    def shift_to(self, shift: float) -> None:
+        """Subtract this from the losses instead."""
+        more, self.shift = shift - self.shift, shift
+        self.curve = [loss - more for loss in self.curve]
+        if self.progress is not None and not self.scores:
+            self.progress.best -= more
+            self.progress.last -= more
 
     def copy(self) -> Training:
         """The same state, which further steps do not change."""
@@ -124,7 +134,7 @@ class BatchDescent:
         try:
             with quiet(), one_blas_thread():
                 while training.epochs < self.max_epochs:
-                    loss = step.epoch(progress.rate, random)
+                    loss = step.epoch(progress.rate, random) - training.shift
                     if not (math.isfinite(loss) and math.isfinite(training.theta.sum())):
                         vars(training).update(vars(good.copy()))
                         training.curve.append(loss)
@@ -167,7 +177,7 @@ class BatchDescent:
             interrupt.solution = found  # type: ignore[attr-defined]
             raise
         if not self._keep_best(training) and (
-            0 < DIVERGED * (training.at_zero or 0.0) < training.curve[-1]
+            0 < DIVERGED * ((training.at_zero or 0.0) - training.shift) < training.curve[-1]
         ):
             outcome = Outcome.DIVERGED
         return self._solution(training, outcome)
