@@ -20,7 +20,7 @@ TreeParts = tuple[
     FloatArray,
 ]
 """The arrays of `thetahat.models.tree.structure.Tree`, in its order."""
-GradientScales = tuple[float, float, bool, bool, bool, int]
+GradientScales = tuple[float, float, bool, bool, bool, bool, int]
 
 def pack_rows(
     x: FloatArray,

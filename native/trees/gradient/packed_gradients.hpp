@@ -5,10 +5,12 @@
 //
 // The scales are chosen so that the sums over all rows fit (|Σ q_g| < 2³¹, Σ q_h < 2³²), so no sum
 // over some of the rows overflows, and integer sums do not depend on the order or on the threads.
-// Integer weights multiply the rounded numbers, so a row of weight two adds as much as two rows.
-// Other weights are multiplied before rounding. With many rows the integers are small; `round` then
-// adds a pseudo-random number in [0, 1) and takes the floor, so that the rounding errors of equal
-// rows have mean zero. That number depends only on the row number and a seed.
+// Integer weights multiply the rounded numbers, so a row of weight two adds as much as two rows. If
+// they are so large that the rounded numbers would have few digits, and if they are not integers,
+// weights are multiplied before rounding. Where q_h counts rows, it is exact for integer weights.
+// With many rows the integers are small; `round` then adds a pseudo-random number in [0, 1) and
+// takes the floor, so that the rounding errors of equal rows have mean zero. That number depends
+// only on the row number and a seed.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +23,9 @@
 
 namespace thetahat::trees {
 
-constexpr std::size_t exact_rows = 1u << 16; // up to which rounding to nearest is accurate enough
-constexpr std::size_t sum_chunk = 4096;      // rows per partial sum
+constexpr std::size_t exact_rows = 1u << 16;   // up to which rounding to nearest is accurate enough
+constexpr std::size_t most_whole = exact_rows; // weight up to which the rounded are multiplied
+constexpr std::size_t sum_chunk = 4096;        // rows per partial sum
 
 inline std::int64_t gradient_of(std::int64_t word) { return word >> 32; }
 inline std::int64_t hessian_of(std::int64_t word) { return word & 0xffffffff; }
@@ -53,6 +56,7 @@ struct PackedScales {
     double gradient_scale = 1.0, hessian_scale = 1.0;
     bool counts = false;              // q_h / s_h is the weight of the rows
     bool whole = false;               // weights are integers, and multiply the rounded numbers
+    bool exact_counts = false;        // q_h is the weight of the rows
     bool dither = false;              // whether a pseudo-random number is added before rounding
     std::int64_t largest_hessian = 1; // of any row, per unit of weight, rounded up
 };
@@ -107,13 +111,14 @@ inline PackedScales scales_of(const GradientSums &all, std::size_t n_rows, bool 
         throw std::invalid_argument("gradients, hessians and weights must be finite");
     PackedScales packed;
     packed.counts = counts;
-    packed.whole = all.whole && all.weight < 1 << 30;
+    packed.whole = all.whole && all.weight <= static_cast<double>(most_whole);
+    packed.exact_counts = counts && all.whole && all.weight < 1 << 30;
     packed.dither = n_rows > exact_rows;
     // The largest rounding error of the sums.
     const double slack = 1.0 + (packed.whole ? all.weight : static_cast<double>(n_rows));
     if (all.gradient > 0.0)
         packed.gradient_scale = (2147483647.0 - slack) / all.gradient;
-    if (packed.counts && packed.whole)
+    if (packed.exact_counts)
         packed.hessian_scale = 1.0;
     else if (all.hessian > 0.0)
         packed.hessian_scale = (4294967295.0 - slack) / all.hessian;
@@ -131,7 +136,7 @@ inline void pack_words(const Gradients &of, const std::uint32_t *rows, std::size
                        int threads, std::int64_t *words) {
     const std::size_t chunks = (n_rows + sum_chunk - 1) / sum_chunk;
     const double s_g = packed.gradient_scale, s_h = packed.hessian_scale;
-    const bool whole = packed.whole, ones = packed.counts && whole;
+    const bool whole = packed.whole, exact = packed.exact_counts;
     for_each_piece(chunks, threads, [&](std::size_t piece) {
         const std::size_t end = std::min(n_rows, (piece + 1) * sum_chunk);
         for (std::size_t k = piece * sum_chunk; k < end; ++k) {
@@ -141,9 +146,9 @@ inline void pack_words(const Gradients &of, const std::uint32_t *rows, std::size
             const double w = of.w(i), inner = whole ? 1.0 : w, outer = whole ? w : 1.0;
             const double g = std::floor(inner * of.g(i) * s_g + up);
             const double h =
-                ones ? 1.0 : std::floor(inner * std::max(of.h(i), 0.0) * s_h + (1.0 - up));
+                exact ? w : outer * std::floor(inner * std::max(of.h(i), 0.0) * s_h + (1.0 - up));
             words[i] = static_cast<std::int64_t>(outer * g) * (std::int64_t{1} << 32) +
-                       static_cast<std::int64_t>(outer * h);
+                       static_cast<std::int64_t>(h);
         }
     });
 }

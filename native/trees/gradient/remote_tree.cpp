@@ -24,7 +24,7 @@ using namespace trees;
 
 template <typename T> using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Sums = std::tuple<double, double, double, double, bool>;
-using Scales = std::tuple<double, double, bool, bool, bool, std::int64_t>;
+using Scales = std::tuple<double, double, bool, bool, bool, bool, std::int64_t>;
 
 constexpr std::size_t n_facts = 6; // Σ w·g, Σ w·h, Σ w, Σ w·g², Σ w², number of rows
 
@@ -50,13 +50,13 @@ Scales gradient_scales(const Sums &sums, std::size_t n_rows, bool counts) {
     const auto &[gradient, hessian, weight, largest, whole] = sums;
     const PackedScales scales =
         scales_of({gradient, hessian, weight, largest, whole}, n_rows, counts);
-    return {scales.gradient_scale, scales.hessian_scale, scales.counts,
-            scales.whole,          scales.dither,        scales.largest_hessian};
+    return {scales.gradient_scale, scales.hessian_scale, scales.counts,         scales.whole,
+            scales.exact_counts,   scales.dither,        scales.largest_hessian};
 }
 
 PackedScales scales_from(const Scales &given) {
-    const auto &[gradient, hessian, counts, whole, dither, largest] = given;
-    return {gradient, hessian, counts, whole, dither, largest};
+    const auto &[gradient, hessian, counts, whole, exact, dither, largest] = given;
+    return {gradient, hessian, counts, whole, exact, dither, largest};
 }
 
 nb::object gradient_words(Vector<const double> gradient, Vector<const double> hessian,
