@@ -16,6 +16,7 @@
 #include "trees/arrays.hpp"
 #include "trees/exact/absolute.hpp"
 #include "trees/exact/statistic_engine.hpp"
+#include "trees/weight_unit.hpp"
 
 namespace thetahat {
 
@@ -176,23 +177,19 @@ nb::tuple grow_statistic_tree(SortedColumns &columns, Matrix<const double> y,
     targets.outputs = y.shape(1);
     targets.classes = n_classes;
     targets.y = y.data();
-    targets.weights = weight.shape(0) == 0 ? nullptr : weight.data();
-    bool any = targets.weights == nullptr, finite = true;
-    for (std::size_t i = 0; targets.weights && i < n; ++i) {
-        any = any || weight.data()[i] > 0.0;
-        finite = finite && std::isfinite(weight.data()[i]);
-    }
+    const UnitWeights weights(weight);
+    targets.weights = weights.data();
+    bool finite = true;
     for (std::size_t i = 0; i < n * targets.outputs; ++i)
         finite = finite && std::isfinite(targets.y[i]);
-    require(any, "some row must have a positive weight");
-    require(finite, "targets and weights must be finite");
+    require(finite, "targets must be finite");
     if (n_classes > 0)
         enter_classes(targets, n);
 
     Settings settings;
     settings.min_split = min_split;
     settings.min_leaf = min_leaf;
-    settings.min_weight = min_weight;
+    settings.min_weight = weights.from_given(min_weight);
     settings.min_decrease = min_decrease;
     settings.min_gain = min_gain;
     settings.max_features = max_features;
@@ -219,6 +216,8 @@ nb::tuple grow_statistic_tree(SortedColumns &columns, Matrix<const double> y,
         if (own)
             columns.entries = {};
     }
+    for (Node &node : tree.nodes)
+        node.weight = weights.to_given(node.weight);
     return as_arrays(tree);
 }
 

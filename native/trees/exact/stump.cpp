@@ -25,6 +25,7 @@
 #include "trees/arrays.hpp"
 #include "trees/criteria.hpp"
 #include "trees/exact/sorted_columns.hpp"
+#include "trees/weight_unit.hpp"
 
 namespace thetahat {
 
@@ -351,18 +352,15 @@ nb::tuple grow_stump(const SortedColumns &columns, const StumpBins &bins,
             "the bins must be those of the columns");
     require(weight.shape(0) == n && left.shape(0) == n,
             "weight and left must have one entry per row");
-    bool any = false, legal = true;
-    for (std::size_t i = 0; i < n; ++i) {
-        any = any || weight.data()[i] > 0.0;
-        legal = legal && std::isfinite(weight.data()[i]) && weight.data()[i] >= 0.0;
-    }
-    require(any && legal, "weights must be finite and ≥ 0, and one of them positive");
+    const UnitWeights weights(weight);
     std::fill_n(left.data(), n, std::uint8_t{0});
     Tree tree;
     {
         nb::gil_scoped_release unlocked;
-        tree = grow(columns, bins, weight.data(), left.data(), threads);
+        tree = grow(columns, bins, weights.data(), left.data(), threads);
     }
+    for (Node &node : tree.nodes)
+        node.weight = weights.to_given(node.weight);
     return as_arrays(tree);
 }
 

@@ -13,6 +13,7 @@
 #include "trees/arrays.hpp"
 #include "trees/forest/columns/forest_columns.hpp"
 #include "trees/forest/forest_growing.hpp"
+#include "trees/weight_unit.hpp"
 
 namespace thetahat {
 
@@ -117,7 +118,8 @@ nb::tuple grow_forest(const ForestColumns &columns, Vector<const std::int8_t> mo
                             .min_decrease = min_decrease,
                             .monotone = monotone.shape(0) ? monotone.data() : nullptr,
                             .growth = growth};
-    const double *weights = weight.shape(0) ? weight.data() : nullptr;
+    const UnitWeights unit(weight);
+    const double *weights = unit.data();
     std::vector<GrownTree> grown;
     {
         nb::gil_scoped_release unlocked;
@@ -129,6 +131,9 @@ nb::tuple grow_forest(const ForestColumns &columns, Vector<const std::int8_t> mo
             },
             columns.view);
     }
+    for (GrownTree &tree : grown)
+        for (double &of_leaf : tree.weights)
+            of_leaf = unit.to_given(of_leaf);
     const std::size_t width = y.shape(1) * std::max<std::size_t>(n_classes, 1);
     return put_together(std::move(grown), width, d, first_value, first_set);
 }

@@ -286,3 +286,10 @@ def test_large_nodes_are_split_between_groups_of_values():
     # Of 40,000 values four are taken together.
     assert grouped % 4 == 3.5
     assert abs(grouped - exact) < 4
+
+
+@pytest.mark.parametrize("draws", [0, 20])
+@pytest.mark.parametrize("weight", [0.0, -1.0, np.nan, np.inf])
+def test_weights_that_no_tree_can_grow_on_are_refused(draws, weight):
+    with pytest.raises(ValueError, match="positive weight"):
+        grow(weight=np.full(N, weight), draws=draws)
