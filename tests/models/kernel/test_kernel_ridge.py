@@ -1,5 +1,7 @@
 """Kernel ridge regression: the course's formulas, scikit-learn's numbers, leave-one-out by hand."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge as Peer
@@ -121,6 +123,30 @@ def test_leave_one_out_errors_are_those_of_refitting():
     assert (model.kernel_, model.alpha_) == (kernels[best[0]], alphas[best[1]])
     refit = th.KernelRidge(alpha=model.alpha_, kernel=model.kernel_).fit(X[:30], Y[:30])
     np.testing.assert_allclose(model.predict(X), refit.predict(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [1e-300, 1e-17, 1e-13, 1e-9])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_errors_below_rounding_are_those_of_refitting(alpha, weighted):
+    """Fewer features than rows, repeated rows, and a row that alone has a feature."""
+    random = np.random.default_rng(0)
+    rows, target = random.standard_normal((40, 3)), random.standard_normal(40)
+    weight = random.uniform(0.5, 2.0, 40) if weighted else None
+    repeated, alone = np.vstack([rows[:20], rows[:10], rows[:10]]), rows * [1.0, 1.0, 0.0]
+    alone[0, 2] = 1.0
+    for X in (rows, repeated, alone):
+        for kernel in ("linear", "rbf", th.kernels.Polynomial(degree=2)):
+            found = th.KernelRidgeCV(alphas=[alpha], kernel=kernel).fit(X, target, weight)
+            errors = []
+            for i in range(40):
+                left = np.arange(40) != i
+                one = th.KernelRidge(alpha=alpha, kernel=kernel)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", IllConditionedWarning)
+                    one.fit(X[left], target[left], None if weight is None else weight[left])
+                errors.append((target[i] - one.predict(X[[i]])[0]) ** 2)
+            expected = -np.average(errors, weights=weight)
+            assert found.best_score_ == pytest.approx(expected, rel=1e-4)
 
 
 def test_leave_one_out_leaves_out_a_row_with_all_its_weight():

@@ -43,6 +43,8 @@ SMALL_PIVOT = 1e-5
 """Share of the diagonal below which a pivot makes the condition number worth an estimate. The least
 eigenvalue is rarely smaller than the least pivot by more than a factor of n."""
 
+LEAST_PART = 1e-4
+"""Share of a row in the directions without variance from which it is no rounding error."""
 POWER_STEPS = 5
 """Products with A after which its norm is known to within a small factor."""
 
@@ -246,19 +248,33 @@ class KernelRidgePath:
     def left_out_residuals(self, tau: float) -> Array:
         """yᵢ − f₋ᵢ(xᵢ) of every row, of shape (n, k): the fit without the row predicts it.
 
-        The row is left out with all its weight. τ must be positive.
+        The row is left out with all its weight. τ must be positive. Where it is so small that the
+        eigenvalues at the level of rounding compare with it, they count as 0: the residual is
+        aᵢ/(√wᵢ·Gᵢᵢ) for τ → 0, a ratio of sums over the directions that K does not see. A row that
+        has no part in them, up to rounding, is left out of the others.
         """
-        shifted = self._shifted(tau)
+        values = np.where(self.values > _rounding(self.values), self.values, 0.0)
+        found = self._ratio(values + tau)
+        unseen = values == 0
+        if tau < NEARLY_SINGULAR * float(self.values[-1]) and unseen.any():
+            part = (self.vectors[:, unseen] ** 2).sum(axis=1)
+            # Rounding errors mix directions the more, the less their eigenvalues differ.
+            mixed = _rounding(self.values) / float(values[~unseen].min())
+            fitted = part <= min(mixed * mixed, LEAST_PART)
+            found[fitted] = self._ratio(np.where(unseen, np.inf, values + tau))[fitted]
+        return found
+
+    def _ratio(self, shifted: Array) -> Array:
+        """aᵢ/(√wᵢ·Gᵢᵢ) of every row, with the eigenvalues λ + τ in units of the least."""
+        shares = float(shifted.min()) / shifted
         with one_blas_thread():
-            inverse = self.vectors**2 @ (1.0 / shifted)
-        return self._by_weights(shifted) / (self.root**2 * inverse)[:, None]
+            inverse = self.vectors**2 @ shares
+            found = self.vectors @ (self._rotated * shares[:, None])
+        scale = (self.root * inverse)[:, None]
+        # A row that no other row says anything of is predicted as 0.
+        return np.where(scale > 0, found / np.where(scale > 0, scale, 1.0), self.y)
 
     def _by_weights(self, shifted: Array) -> Array:
         with one_blas_thread():
             found = self.vectors @ (self._rotated / shifted[:, None])
         return found * self.root[:, None]
-
-    def _shifted(self, tau: float) -> Array:
-        """Λ + τ; without a penalty, directions without variance are left out."""
-        shifted = self.values + tau
-        return np.where(shifted > _rounding(shifted), shifted, np.inf)
