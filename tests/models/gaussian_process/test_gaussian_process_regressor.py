@@ -323,3 +323,26 @@ def test_standard_deviation_and_covariance_are_not_returned_together():
 def test_wrong_bounds_are_refused(limits, words):
     with pytest.raises(ParameterError, match=words):
         k.Bounded(k.RBF(sigma=1.0), limits)
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 2000])
+def test_the_mean_and_its_deviation_come_from_one_kernel_matrix(n_rows, monkeypatch):
+    """The mean has the same bits as without the deviation."""
+    random = np.random.default_rng(0)
+    rows, target = random.standard_normal((300, 3)), random.standard_normal(300)
+    model = th.GaussianProcessRegressor(th.kernels.RBF(), alpha=0.1, optimizer=None)
+    model.fit(rows, target)
+    new, entries = random.standard_normal((n_rows, 3)), []
+    block = th.kernels.RBF.block
+
+    def counted(self, X, Z):
+        entries.append(len(X) * len(Z))
+        return block(self, X, Z)
+
+    monkeypatch.setattr(th.kernels.RBF, "block", counted)
+    mean, std = model.predict(new, return_std=True)
+    assert sum(entries) == n_rows * 300
+    np.testing.assert_array_equal(mean, model.predict(new))
+    K, across = th.kernels.RBF()(rows) + 0.1 * np.eye(300), th.kernels.RBF()(new, rows)
+    explained = (across * np.linalg.solve(K, across.T).T).sum(axis=1)
+    np.testing.assert_allclose(std, np.sqrt(1 - explained), rtol=1e-8)

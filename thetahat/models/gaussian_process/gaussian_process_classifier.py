@@ -31,7 +31,7 @@ from thetahat.models.gaussian_process.hyperparameters import (
 )
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.laplace import LaplaceLikelihood, mean_sigmoid
-from thetahat.objective.kernel.posterior import variances_given
+from thetahat.objective.kernel.posterior import moments_given
 from thetahat.objective.predictor import in_double
 
 
@@ -246,8 +246,7 @@ class GaussianProcessClassifier(Classifier, GaussianProcess):
             )
         rows, kernel = in_double(source.X), covariance_of(self.kernel_)
         centres = in_double(self.X_train_)
-        mean = KernelExpansion(kernel, centres, self.alpha_)(rows)
-        return mean, variances_given(kernel, centres, self.L_, rows, self._root)
+        return moments_given(kernel, centres, self.alpha_, self.L_, rows, self._root)
 
     def predict(self, X: Any) -> Array:
         """Predict the most probable class. Cost: O(n m d) for two classes.

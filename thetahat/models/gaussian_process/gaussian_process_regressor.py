@@ -31,7 +31,7 @@ from thetahat.models.gaussian_process.hyperparameters import (
 )
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.marginal_likelihood import MarginalLikelihood
-from thetahat.objective.kernel.posterior import covariance_given, variances_given
+from thetahat.objective.kernel.posterior import covariance_given, moments_given
 from thetahat.objective.predictor import in_double
 
 
@@ -227,17 +227,20 @@ class GaussianProcessRegressor(ScoredRegressor, GaussianProcess):
         rows, kernel = in_double(source.X), covariance_of(self.kernel_)
         centres = in_double(self.X_train_)
         columns = self.alpha_.reshape(len(centres), -1)
-        mean = KernelExpansion(kernel, centres, columns)(rows)
-        mean = mean * self._y_train_std + self._y_train_mean
         n, squares = source.n_rows, self._y_train_std**2
-        if not (return_std or return_cov):
-            return _squeezed(mean).astype(source.dtype, copy=False)
         if return_std:
-            spread = np.sqrt(variances_given(kernel, centres, self.L_, rows)[:, None] * squares)
-            return _squeezed(mean), _squeezed(spread)
+            mean, variances = moments_given(kernel, centres, columns, self.L_, rows)
+            spread = np.sqrt(variances[:, None] * squares)
+            return _squeezed(self._in_units_of_y(mean)), _squeezed(spread)
+        mean = self._in_units_of_y(KernelExpansion(kernel, centres, columns)(rows))
+        if not return_cov:
+            return _squeezed(mean).astype(source.dtype, copy=False)
         require_kernel_matrix(n, n + len(centres), np.float64, copies=2 + len(squares))
         joint = covariance_given(kernel, centres, self.L_, rows)
         return _squeezed(mean), _squeezed(joint[:, :, None] * squares)
+
+    def _in_units_of_y(self, mean: Array) -> Array:
+        return mean * self._y_train_std + self._y_train_mean
 
     def _prior(self, X: Any, return_std: bool, return_cov: bool) -> Any:
         rows = self._open_rows(X)

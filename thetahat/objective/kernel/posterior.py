@@ -1,4 +1,4 @@
-"""Covariances of a Gaussian process given values at some rows: k(x, z) − k(x)ᵀK⁻¹k(z)."""
+"""Means and covariances of a Gaussian process given values at some rows: k(x, z) − k(x)ᵀK⁻¹k(z)."""
 
 from __future__ import annotations
 
@@ -10,29 +10,37 @@ from thetahat.mathematics.kernels.base import Kernel
 from thetahat.objective.kernel.expansion import ENTRIES
 
 
-def variances_given(
-    kernel: Kernel, centres: Matrix, L: Array, X: Matrix, scale: Array | None = None
-) -> Array:
-    """k(x, x) − ‖L⁻¹k(x)‖² of every row, at least 0; LLᵀ is the covariance at the centres.
+def moments_given(
+    kernel: Kernel,
+    centres: Matrix,
+    coefficients: Array,
+    L: Array,
+    X: Matrix,
+    scale: Array | None = None,
+) -> tuple[Array, Array]:
+    """k(x)ᵀc of every row, and k(x, x) − ‖L⁻¹k(x)‖², at least 0.
 
-    With `scale`, one number per centre, the entries of k(x) are multiplied by it first. Computed in
-    pieces that do not depend on the number of threads. Cost: O(n m²).
+    LLᵀ is the covariance at the centres. The means are those of `KernelExpansion` with the coefficients c, bit by bit; one matrix of k(x)
+    gives both. With `scale`, one number per centre, the entries of k(x) are multiplied by it in the
+    variance. Computed in pieces that do not depend on the number of threads. Cost: O(n m²).
     """
-    found = np.array(kernel.diagonal(X), dtype=np.float64)
+    variances = np.array(kernel.diagonal(X), dtype=np.float64)
     n, m = X.shape[0], len(L)
+    means = np.empty((n, *coefficients.shape[1:]))
     step = max(16, ENTRIES // max(1, m))
     solve = scipy_linalg().solve_triangular
 
     def fill(start: int) -> None:
         rows = slice(start, start + step)
-        across = kernel.block(X[rows], centres)
+        across = kernel.block(X if step >= n else X[rows], centres)
+        means[rows] = np.dot(across, coefficients)
         if scale is not None:
             across = across * scale
         half = solve(L, across.T, lower=True, check_finite=False)
-        found[rows] -= (half * half).sum(axis=0)
+        variances[rows] -= (half * half).sum(axis=0)
 
     parallel_for(fill, range(0, n, step), products=float(n) * m * m)
-    return np.maximum(found, 0.0, out=found)
+    return means, np.maximum(variances, 0.0, out=variances)
 
 
 def covariance_given(kernel: Kernel, centres: Matrix, L: Array, X: Matrix) -> Array:
