@@ -187,6 +187,17 @@ def test_series_of_the_gaussian_kernel():
     assert k.rbf_series(0.5, 3).weights == (1.0, 1.0, 0.5)
 
 
+def test_long_series_of_the_gaussian_kernel_do_not_overflow():
+    """x^l is infinite where e^{−γx²} is 0, and l! is beyond all floating-point numbers."""
+    x = np.array([[-7.0], [-1.0], [0.0], [0.5], [7.0]])
+    np.testing.assert_allclose(k.rbf_series(0.5, 170)(x), k.RBF(gamma=0.5)(x), atol=1e-9)
+    assert k.rbf_series(0.5, 170)([[1e3], [1e150]]).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    with pytest.raises(ParameterError, match="terms=200 is too large.*Use at most 178 terms"):
+        k.rbf_series(0.5, 200)
+    with pytest.raises(ParameterError, match="terms=100 is too large.*gamma=1e\\+06"):
+        k.rbf_series(1e6, 100)
+
+
 def test_bandwidth_has_the_units_of_the_columns():
     for rule in ("median", "std"):
         assert k.bandwidth(5 * X, rule) == pytest.approx(5 * k.bandwidth(X, rule))

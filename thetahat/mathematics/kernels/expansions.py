@@ -26,8 +26,14 @@ class GaussianPowers:
                 "th.Nystroem or th.kernels.RBF itself."
             )
         xp = array_namespace(X)
-        decay = xp.exp(-self.gamma * X * X)
-        return xp.concat([decay * X**power for power in range(self.terms)], axis=1)
+        decay, size = -self.gamma * X * X, xp.abs(X)
+        logarithm = xp.log(xp.where(size > 0, size, xp.ones_like(size)))
+        features = [xp.exp(decay)]
+        for power in range(1, self.terms):
+            feature = xp.exp(decay + power * logarithm)  # e^{−γx²} alone may be 0, and x^l infinite
+            feature = xp.where(size > 0, feature, xp.zeros_like(feature))
+            features.append(xp.where(X < 0, -feature, feature) if power % 2 else feature)
+        return xp.concat(features, axis=1)
 
 
 def rbf_series(gamma: float = 0.5, terms: int = 12) -> FeatureMap:
@@ -61,5 +67,20 @@ def rbf_series(gamma: float = 0.5, terms: int = 12) -> FeatureMap:
         raise ParameterError(f"rbf_series: gamma={gamma!r} must be a finite number > 0.")
     if not isinstance(terms, int) or terms < 1:
         raise ParameterError(f"rbf_series: terms={terms!r} must be a whole number ≥ 1.")
-    weights = tuple((2 * gamma) ** power / math.factorial(power) for power in range(terms))
+    weights = tuple(_weight(gamma, power) for power in range(terms))
+    if not all(0 < weight < math.inf for weight in weights):
+        most = next(i for i, weight in enumerate(weights) if not 0 < weight < math.inf)
+        raise ParameterError(
+            f"rbf_series: terms={terms!r} is too large for gamma={gamma:g}: the weight "
+            f"(2·gamma)^l/l! of the term l = {most} is beyond the range of floating-point numbers. "
+            f"Use at most {most} terms, or th.kernels.RBF itself."
+        )
     return FeatureMap(GaussianPowers(float(gamma), terms), weights)
+
+
+def _weight(gamma: float, power: int) -> float:
+    """(2γ)^l/l!, without the overflow of its factors."""
+    if power <= 20:
+        return (2 * gamma) ** power / math.factorial(power)
+    exponent = power * math.log(2 * gamma) - math.lgamma(power + 1)
+    return math.exp(exponent) if exponent < 709 else math.inf
