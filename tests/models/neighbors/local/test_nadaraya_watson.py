@@ -303,3 +303,55 @@ def test_widths_are_found_in_parts(monkeypatch):
     whole = model.predict(NEW)
     monkeypatch.setattr(base, "NEIGHBORS_AT_ONCE", 12 * 7)
     np.testing.assert_array_equal(model.predict(NEW), whole)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential", "logistic", "sigmoid"])
+def test_averages_stay_exact_where_the_kernel_underflows(kernel):
+    random = np.random.default_rng(0)
+    rows, y = random.random((60, 1)), random.random(60)
+    far = np.array([[3.0], [4.6], [5.0], [50.0], [57.0], [59.0], [1e3]])
+    s = np.abs(far - rows.T) / 0.1
+    s0 = s.min(axis=1, keepdims=True)
+    logs = -0.5 * (s - s0) * (s + s0) if kernel == "gaussian" else s0 - s
+    expected = (np.exp(logs) @ y) / np.exp(logs).sum(axis=1)
+    found = th.NadarayaWatson(0.1, kernel).fit(rows, y).predict(far)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+    shares = th.NadarayaWatsonClassifier(0.1, kernel).fit(rows, y > 0.5).predict_proba(far)
+    np.testing.assert_allclose(
+        shares[:, 1], (np.exp(logs) @ (y > 0.5)) / np.exp(logs).sum(axis=1), rtol=1e-8
+    )
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "uniform", "epanechnikov", "exponential"])
+@pytest.mark.parametrize("bandwidth", [1e-9, 1e-3, 0.01, 0.3])
+@pytest.mark.parametrize("degree", [None, 0, 1])
+def test_leaving_a_row_out_is_a_fit_without_it_also_where_no_other_is_near(
+    degree, bandwidth, kernel
+):
+    random = np.random.default_rng(0)
+    rows, y, weight = random.random((30, 1)), random.random(30), random.integers(1, 4, 30)
+    rows[:4] = rows[4]  # equal rows, too
+
+    def made():
+        if degree is None:
+            return th.NadarayaWatson(bandwidth, kernel, tolerance=0)
+        return th.LocallyWeightedRegression(bandwidth, kernel, degree, tolerance=0)
+
+    expected = []
+    for i in range(30):
+        rest = [np.delete(each, i, axis=0) for each in (rows, y, weight)]
+        expected.extend(made().fit(*rest).predict(rows[i : i + 1]))
+    found = made().fit(rows, y, weight).leave_one_out()
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_leaving_a_row_out_treats_rows_outside_as_predict_does():
+    rows, y = [[0.0], [0.1], [9.0]], [1.0, 2.0, 30.0]
+    assert th.NadarayaWatson(0.5, "uniform").fit(rows, y).leave_one_out().tolist() == [2, 1, 2]
+    model = th.NadarayaWatson(0.5, "uniform", outside="nan").fit(rows, y)
+    with pytest.warns(UserWarning, match=r"1 of 3 rows .*first at row 2"):
+        np.testing.assert_array_equal(model.leave_one_out(), [2, 1, np.nan])
+    model = th.LocallyWeightedRegression(0.5, "uniform", outside="error").fit(rows, y)
+    with pytest.raises(th.errors.DataError, match="first at row 2"):
+        model.leave_one_out()
+    assert th.NadarayaWatson().fit([[1.0]], [7.0]).leave_one_out().tolist() == [7.0]

@@ -20,6 +20,7 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics import distances, smoothing
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.mathematics.smoothing.base import SmoothingKernel
+from thetahat.models.neighbors.local.exact_averages import exact_averages
 from thetahat.models.neighbors.search.around import Around, Terms
 from thetahat.models.neighbors.search.gauss_transform import truncation_error
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
@@ -55,7 +56,9 @@ class LocalModel(Estimator):
         The distance between rows: a name or a value of ``th.distances``, or a function of two rows.
     outside : {"nearest", "nan", "error"}, default="nearest"
         What is predicted for a query without a training row in the support of the kernel: the
-        average of the nearest rows, NaN with a warning, or nothing with an error.
+        average of the nearest rows, NaN with a warning, or nothing with an error. Under a kernel
+        without an edge, "nearest" takes the average by ratios of kernel values, which are exact
+        also where the values themselves underflow; the others are used there.
     tolerance : float, default=1e-8
         Rows may be left out if together they have at most this share of the weight at a query, as
         distant rows under a Gaussian kernel; predictions are faster if distant rows need not be
@@ -225,21 +228,30 @@ class LocalModel(Estimator):
             self._fill_outside(rows, np.flatnonzero(~known), values, found)
         return found
 
+    def _exact_averages(
+        self, rows: Matrix, values: Array, left_out: Array | None = None
+    ) -> tuple[Array, Array]:
+        """As `exact_averages`, with the bandwidths of the queries."""
+        return exact_averages(
+            self._index, self._shape, self._weights, values, rows, self._widths(rows), left_out
+        )
+
+    def _as_outside(self, found: Array, alone: Array) -> Array:
+        """Averages of the nearest rows, or what `outside` says instead."""
+        if self.outside != "nearest" and alone.any():
+            self._report_outside(np.flatnonzero(alone), found.shape[0])
+            found[alone] = np.nan
+        return found
+
     def _fill_outside(self, rows: Matrix, alone: Array, values: Array, found: Array) -> None:
         if self.outside == "nearest":
-            some = rows[alone]
-            widths = self._index.nearest(some, 1).distance[:, 0]
-            if (far := np.isinf(widths)).any():  # every row is at infinite distance: equally near
-                found[alone[far]] = self._weights @ values / self._weights.sum()
-                alone, some, widths = alone[~far], some[~far], widths[~far]
-            around = _changed(
-                self._around(widths, values, 1.0), kernel=smoothing.Uniform(), reach=1.0
-            )
-            total, sums = self._index.moments(some, around)
-            found[alone] = sums / total
-            return
+            found[alone] = self._exact_averages(rows[alone], values)[0]
+        else:
+            self._report_outside(alone, rows.shape[0])
+
+    def _report_outside(self, alone: Array, n_rows: int) -> None:
         message = (
-            f"{type(self).__name__}: {alone.shape[0]} of {rows.shape[0]} rows have no training row "
+            f"{type(self).__name__}: {alone.shape[0]} of {n_rows} rows have no training row "
             f"in the support of the kernel (first at row {alone[0]})"
         )
         remedy = "Use a larger bandwidth, or outside='nearest'."

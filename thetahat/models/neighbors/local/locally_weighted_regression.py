@@ -26,6 +26,8 @@ from thetahat.models.neighbors.search.around import Around, Terms
 
 MOST_TERMS = 2000
 AT_ONCE = 1 << 22
+ENOUGH_LEFT = 1e-4
+"""Share 1 − l_ii of other rows in a prediction that leaves digits to leave the row out."""
 """Entries of all matrices A that are in memory together."""
 
 
@@ -183,8 +185,9 @@ class LocallyWeightedRegression(ScoredRegressor, LocalModel):
         A row is left out with its whole weight, not one of its repetitions.
 
         Formula: (ŷ_i − l_ii y_i)/(1 − l_ii), where l_ii is the weight of the row in its own
-        prediction; it needs no further fit. Rows that determine their prediction alone get the mean
-        of the targets. Cost: that of `predict` for all rows.
+        prediction. Rows that determine their prediction alone, or nearly so, are fitted again
+        without the row; where no other row is in the support of the kernel, they are predicted as
+        ``outside`` says. Cost: that of `predict` for all rows.
 
         Returns
         -------
@@ -194,7 +197,8 @@ class LocallyWeightedRegression(ScoredRegressor, LocalModel):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        found = self._left_out(np.arange(self.n_samples_fit_)) * self._scale
+        found, alone = self._left_out(np.arange(self.n_samples_fit_))
+        found = self._as_outside(found, alone) * self._scale
         return found[:, 0] if self._one_target else found
 
     def _require_terms(self) -> None:
@@ -255,17 +259,34 @@ class LocallyWeightedRegression(ScoredRegressor, LocalModel):
     def _left_out_error(self, bandwidth: float) -> float:
         self.bandwidth_ = bandwidth
         some = spaced(self.n_samples_fit_, MOST_PREDICTED)
-        error = (self._left_out(some) - self._targets[some]) ** 2
+        error = (self._left_out(some)[0] - self._targets[some]) ** 2
         return float((self._weights[some, None] * error).sum())
 
-    def _left_out(self, some: Array) -> Array:
-        fit = self._fitted_at(self._index.rows[some], self._targets, False)
+    def _left_out(self, some: Array) -> tuple[Array, Array]:
+        """Fits at some training rows without the row itself, and where no other row is near.
+
+        There they are the averages of the nearest other rows.
+        """
+        if self.n_samples_fit_ == 1:
+            return self._targets[some].copy(), np.zeros(some.shape[0], dtype=bool)
+        rows, targets = self._index.rows[some], self._targets
+        fit = self._fitted_at(rows, targets, False)
         own = fit.own * self._weights[some] * float(self._shape.value(0.0))
-        found = np.tile(self._weights @ self._targets / self._weights.sum(), (some.shape[0], 1))
-        known = (np.abs(1 - own) > 1e-10) & np.isfinite(fit.prediction[:, 0])
-        left = fit.prediction[known] - own[known, None] * self._targets[some[known]]
+        known = (np.abs(1 - own) > ENOUGH_LEFT) & np.isfinite(fit.prediction[:, 0])
+        found = np.empty((some.shape[0], targets.shape[1]))
+        left = fit.prediction[known] - own[known, None] * targets[some[known]]
         found[known] = left / (1 - own[known, None])
-        return found
+        few = np.flatnonzero(~known)  # they follow their row, or nearly so
+        around, right, penalty = self._fits_around(rows[few], targets)
+        for place, number in enumerate(some[few].tolist()):
+            e = None if right is None else right[place]
+            found[few[place]] = self._solved_by_rows(
+                rows[few[place : place + 1]], around, place, penalty, e, number
+            )[0]
+        alone = np.isnan(found[:, 0])
+        if alone.any():
+            found[alone] = self._exact_averages(rows[alone], targets, some[alone])[0]
+        return found, alone
 
     def _noise(self) -> Array:
         """σ̂² = Σ w r²/(Σ w − 2·tr L + tr LLᵀ) from some training rows, one per target.
@@ -303,19 +324,11 @@ class LocallyWeightedRegression(ScoredRegressor, LocalModel):
         self, rows: Array, targets: Array, terms: Terms, with_squares: bool
     ) -> LocalFit:
         m, p = rows.shape[0], terms.n_terms
-        at = np.ascontiguousarray(rows, dtype=np.float64)
-        centres = at if self.fit_intercept else np.zeros_like(at)
-        around = replace(
-            self._around(self._widths(rows), targets, 0.0),
-            terms=terms, features=self._features, centres=centres,
-        )  # fmt: skip
+        around, right, penalty = self._fits_around(rows, targets)
         a, b = self._sums(rows, around)
         matrices = _symmetric(a.reshape(m, p, p))
         known = matrices[:, 0, 0] > LEAST_SUM
         matrices[~known] = np.eye(p)
-        right = None if self.fit_intercept else terms.of(at)[:, 1:]
-        # The weights are in units of `_unit`; the penalty is in the units of the user.
-        penalty = np.full(p - 1, float(self.alpha) / self._unit)
         z, accurate = solve_moments(matrices, penalty, right)
         prediction = np.einsum("mk,mkt->mt", z, b.reshape(m, p, -1))
         evaluated = z[:, 0] if right is None else np.einsum("mk,mk->m", z[:, 1:], right)
@@ -331,17 +344,34 @@ class LocallyWeightedRegression(ScoredRegressor, LocalModel):
         squares[~known] = np.nan
         return LocalFit(prediction, evaluated, squares)
 
+    def _fits_around(self, rows: Array, targets: Array) -> tuple[Around, Array | None, Array]:
+        """The sums around some rows, the monomials there without a constant, and the penalty."""
+        terms = Terms(self.n_features_in_, int(self.degree))
+        at = np.ascontiguousarray(rows, dtype=np.float64)
+        centres = at if self.fit_intercept else np.zeros_like(at)
+        around = replace(
+            self._around(self._widths(rows), targets, 0.0),
+            terms=terms, features=self._features, centres=centres,
+        )  # fmt: skip
+        right = None if self.fit_intercept else terms.of(at)[:, 1:]
+        # The weights are in units of `_unit`; the penalty is in the units of the user.
+        return around, right, np.full(terms.n_terms - 1, float(self.alpha) / self._unit)
+
     def _solved_by_rows(
-        self, row: Array, around: Around, query: int, penalty: Array, at: Array | None
-    ) -> tuple[Array, float, float]:
+        self, row: Array, around: Around, query: int, penalty: Array, at: Array | None,
+        left_out: int = -1,
+    ) -> tuple[Array, float, float]:  # fmt: skip
+        """The fit at one query from its rows, without the row `left_out`; NaN without any row."""
         width = float(around.widths[query])
         for reach in (self._reach(), self._shape.support):
             near = self._index.within(row, reach * width * (1 + 1e-12) if width else 0.0, False)
             value = self._shape.value(near.distance / (width or 1.0))
-            g = self._weights[near.row] * value
+            g = self._weights[near.row] * np.where(near.row == left_out, 0.0, value)
             beyond = self._weights.sum() * abs(float(self._shape.value(reach)))
             if not beyond > self.tolerance * g.sum():
                 break
+        if not g.sum() > LEAST_SUM:
+            return np.full(around.values.shape[1], np.nan), 0.0, 0.0
         near_rows, g, value = near.row[g != 0], g[g != 0], value[g != 0]
         phi = around.terms.of(around.features[near_rows] - around.centres[query])
         shares, own = solve_rows(phi, g, penalty, at)

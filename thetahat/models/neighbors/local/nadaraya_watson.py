@@ -19,6 +19,9 @@ from thetahat.models.neighbors.local.bandwidths import (
 )
 from thetahat.models.neighbors.local.base import LEAST_SUM, LocalModel
 
+ENOUGH_LEFT = 1e-3
+"""Share of a row in its own sum of weights that others must have, so that digits are left."""
+
 
 class KernelAverage(LocalModel):
     """A local model whose predictions are weighted averages of values of the training rows."""
@@ -43,21 +46,28 @@ class KernelAverage(LocalModel):
     def _left_out_error(self, values: Array, bandwidth: float) -> float:
         self.bandwidth_ = bandwidth
         some = spaced(self.n_samples_fit_, MOST_PREDICTED)
-        error = (self._left_out(values, some) - values[some]) ** 2
+        error = (self._left_out(values, some)[0] - values[some]) ** 2
         return float((self._weights[some, None] * error).sum())
 
-    def _left_out(self, values: Array, some: Array) -> Array:
-        """Averages around some training rows without the row itself; without others, the mean."""
+    def _left_out(self, values: Array, some: Array) -> tuple[Array, Array]:
+        """Averages around some training rows without the row itself, and where others are far.
+
+        There they are those of the nearest other rows.
+        """
         rows = self._index.rows[some]
+        alone = np.zeros(some.shape[0], dtype=bool)
+        if self.n_samples_fit_ == 1:
+            return values[some].copy(), ~alone
         total, sums = self._sums(rows, self._around(self._widths(rows), values, 0.0))
         own = self._weights[some] * float(self._shape.value(0.0))
         rest = total[:, 0] - own
-        known = rest > np.maximum(LEAST_SUM, 1e-12 * own)
-        share = self._weights / self._weights.sum()
-        found = np.tile(share @ values, (some.shape[0], 1))
-        sums = sums[known] - own[known, None] * values[some[known]]
-        found[known] = sums / rest[known, None]
-        return found
+        found = sums - own[:, None] * values[some]
+        # Else little is left of the digits, or nothing.
+        known = rest > np.maximum(LEAST_SUM, ENOUGH_LEFT * own)
+        found[known] /= rest[known, None]
+        if (few := np.flatnonzero(~known)).size:
+            found[few], alone[few] = self._exact_averages(rows[few], values, some[few])
+        return found, alone
 
 
 @with_parameters
@@ -146,8 +156,8 @@ class NadarayaWatson(ScoredRegressor, KernelAverage):
         A row is left out with its whole weight, not one of its repetitions.
 
         Formula: (Σ_j g_j y_j − g_i y_i)/(Σ_j g_j − g_i), which needs no further fit. Rows without
-        any other row in the support of the kernel get the mean of the targets. Cost: that of
-        `predict` for all rows.
+        any other row in the support of the kernel are predicted as ``outside`` says, by default by
+        the nearest other rows. Cost: that of `predict` for all rows.
 
         Returns
         -------
@@ -157,8 +167,8 @@ class NadarayaWatson(ScoredRegressor, KernelAverage):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        found = self._left_out(self._targets, np.arange(self.n_samples_fit_))
-        found = found * self._scale
+        found, alone = self._left_out(self._targets, np.arange(self.n_samples_fit_))
+        found = self._as_outside(found, alone) * self._scale
         return found[:, 0] if self._one_target else found
 
     def _in_units(self, found: Array, source: Source) -> Array:

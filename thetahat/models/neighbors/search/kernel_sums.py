@@ -129,7 +129,7 @@ class KernelSums(CheckedValue):
         """The same from all distances, for any distance."""
         parts = []
         for _, block in self.index._pairs(queries):
-            logs = _log_kernel(kernel, block / width) + np.log(self.weight)
+            logs = log_kernel(kernel, block / width) + np.log(self.weight)
             top = np.maximum(logs.max(axis=1, keepdims=True), np.finfo(np.float64).min)
             with np.errstate(divide="ignore"):
                 parts.append(top[:, 0] + np.log(np.exp(logs - top).sum(axis=1)))
@@ -269,7 +269,8 @@ def _power(index: NeighborIndex) -> float | None:
     return 1.0 if isinstance(distance, Manhattan | Chebyshev) else None
 
 
-def _log_kernel(kernel: SmoothingKernel, s: Array) -> Array:
+def log_kernel(kernel: SmoothingKernel, s: Array) -> Array:
+    """log K(s), also where K(s) underflows."""
     if isinstance(kernel, smoothing.Gaussian):
         return np.asarray(-0.5 * np.square(np.minimum(s, 1e150)) - 0.5 * log(2 * pi))
     with np.errstate(divide="ignore"):
