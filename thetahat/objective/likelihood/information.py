@@ -7,10 +7,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from thetahat.data.source import Block
+from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved
 from thetahat.mathematics.losses.families import Family
-from thetahat.objective.predictor import LinearInParameters
+from thetahat.objective.predictor import LinearPredictor, in_double
 from thetahat.objective.sums import gradient_sums, hessian_sums
 
 
@@ -30,6 +31,8 @@ class Information:
     """Σ wy², for the null model of the squared loss."""
     constant: float
     saturated: float
+    marks: Array
+    """Σwx, Σwxy and Σwx² of every column, the intercept's included: (p, 3)."""
 
     def merge(self, other: Information) -> Information:
         """The sums over both sets of rows."""
@@ -42,7 +45,7 @@ class Information:
 
 
 def information(
-    block: Block, predictor: LinearInParameters, loss: Curved, family: Family, theta: Array
+    block: Block, predictor: LinearPredictor, loss: Curved, family: Family, theta: Array
 ) -> Information:
     """The sums over the rows of one block."""
     slopes = gradient_sums(block, predictor, loss, theta)
@@ -64,4 +67,18 @@ def information(
         squares=float(weight @ y**2),
         constant=float(weight @ family.constant(y)),
         saturated=float(weight @ family.saturated(y)),
+        marks=_marks(block, predictor, weight, y),
     )
+
+
+def _marks(block: Block, predictor: LinearPredictor, weight: Array, y: Array) -> Array:
+    both = np.column_stack([weight, weight * y]).astype(np.float64)
+    if isinstance(block.X, np.ndarray):
+        X = in_double(block.X)
+        sums, squares = product(X.T, both), product((X * X).T, both[:, 0])
+    else:
+        sums, squares = block.X.T @ both, block.X.power(2).T @ both[:, 0]
+    marks = np.column_stack([sums, squares])
+    if not predictor.fit_intercept:
+        return marks
+    return np.vstack([marks, [both[:, 0].sum(), both[:, 1].sum(), both[:, 0].sum()]])

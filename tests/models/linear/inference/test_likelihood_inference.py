@@ -117,6 +117,44 @@ def test_nested_models():
         large.likelihood_ratio_test(model_of("logistic").fit(X[:, :1], BINARY))
 
 
+def test_a_ratio_of_unlike_fits_is_refused():
+    def fitted(rows, y=COUNTS, weight=None, alpha=0.0, **options):
+        model = th.PoissonRegressor(alpha=alpha, solver="newton", tol=1e-10, **options)
+        return model.fit(rows, y, weight)
+
+    large = fitted(X)
+    with pytest.raises(th.errors.DataError, match=r"250 rows of total weight 250.* 249 rows"):
+        large.likelihood_ratio_test(fitted(X[1:, :1], COUNTS[1:]))
+    weight = RANDOM.uniform(0.5, 1.5, 250)
+    weight *= 250 / weight.sum()
+    for rows, other, weights in (
+        (X[:, :1], COUNTS[::-1], None),
+        (X[:, :1], COUNTS + 1, None),
+        (X[:, :1], COUNTS, weight),
+    ):
+        with pytest.raises(th.errors.DataError, match="same rows, weights and targets"):
+            large.likelihood_ratio_test(fitted(rows, other, weights))
+    with pytest.warns(UserWarning, match=r"1 column\(s\) of the smaller .*not nested"):
+        fitted(X[:, :2]).likelihood_ratio_test(fitted(X[:, 2:]))
+    with pytest.raises(th.errors.CapabilityError, match="penalised"):
+        large.likelihood_ratio_test(fitted(X[:, :1], alpha=0.1))
+    for other in (th.LinearRegression().fit(X, REAL), "model", None):
+        with pytest.raises(th.errors.ParameterError, match="fewer columns"):
+            large.likelihood_ratio_test(other)
+    assert large.likelihood_ratio_test(fitted(X[:, 1:], fit_intercept=False)).p < 1e-4
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_a_ratio_of_the_same_columns_in_another_order_or_form(offset):
+    rows = X - X.mean(axis=0) + offset  # sums of x that are only rounding
+    large = model_of("poisson").fit(rows, COUNTS, WEIGHT)
+    small = model_of("poisson").fit(rows[:, [2, 0]], COUNTS, WEIGHT)
+    expected = large.likelihood_ratio_test(small).statistic
+    sparse = model_of("poisson").fit(scipy.sparse.csr_array(rows - offset), COUNTS, WEIGHT)
+    few = model_of("poisson").fit(rows[:, [0, 2]] - offset, COUNTS, WEIGHT)
+    assert sparse.likelihood_ratio_test(few).statistic == pytest.approx(expected, abs=1e-6)
+
+
 @pytest.mark.parametrize("loss", ["poisson", "logistic"])
 def test_robust_covariances(loss):
     y, family = FAMILIES[loss]

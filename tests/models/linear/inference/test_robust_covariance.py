@@ -119,6 +119,9 @@ def test_refusals():
     model = th.LinearRegression().fit(X, Y)
     with pytest.raises(th.errors.CapabilityError, match=r"summary\(X, y, covariance='HC1'\)"):
         model.summary(covariance="HC1")
+    for output in (1, -1, 0.5, "y"):
+        with pytest.raises(th.errors.ParameterError, match=r"output=.* has 1 target\."):
+            model.summary(output=output)
     with pytest.raises(th.errors.ParameterError, match="covariance='white'"):
         model.summary(covariance="white")
     with pytest.raises(th.errors.DataError, match="not the rows of fit"):

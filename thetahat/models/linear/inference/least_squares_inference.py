@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.frame import dense_rows
-from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.models.linear.inference.least_squares_evidence import (
@@ -118,6 +118,12 @@ class Certain:
         """
         evidence = self._certain("Standard errors")
         check_kind(covariance)
+        n_outputs = len(evidence.residual)
+        if not isinstance(output, int | np.integer) or not 0 <= output < n_outputs:
+            raise ParameterError(
+                f"output={output!r} must be the number of a target, counted from 0, but this model "
+                f"has {n_outputs} target{'s' if n_outputs > 1 else ''}."
+            )
         weights = weights or self._weights_mean
         robust = None
         if covariance != "model":

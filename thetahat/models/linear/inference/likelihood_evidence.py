@@ -57,6 +57,10 @@ class LikelihoodEvidence:
     """Why standard errors do not exist; empty if they do."""
     sandwich: Array | None = None
     """R with RᵀR the covariance of the estimates if the classes have weights; else None."""
+    marks: Array | None = None
+    """Σwx, Σwxy and Σwx² of every column, the intercept's included: (p, 3)."""
+    squares: float = 0.0
+    """Σwy²."""
 
     @property
     def root(self) -> Array:
@@ -164,6 +168,8 @@ def _at(
         null_deviance=2 * (null - found.saturated),
         dispersion=dispersion,
         n_null=n_null,
+        marks=_in_original_sums(found.marks, near.centre),
+        squares=found.squares,
         trouble=_trouble(near.source, predictor, family, centred, distance, found.weight - p),
     )
     one_score = not predictor.n_outputs
@@ -207,6 +213,26 @@ def _in_original_columns(factor: Array, centre: Array | None) -> Array:
     parts = factor.reshape(len(factor), len(centre) + 1, -1).copy()
     parts[:, -1] -= (centre[:, None] * parts[:, :-1]).sum(axis=1)
     return parts.reshape(factor.shape)
+
+
+def _in_original_sums(marks: Array, centre: Array | None) -> Array:
+    """The sums of the original columns from those of centred ones; the last row is of ones."""
+    if centre is None:
+        return marks
+    weight, of_targets, _ = marks[-1]
+    mean, product, square = marks[:-1].T
+    return np.vstack(
+        [
+            np.column_stack(
+                [
+                    mean + weight * centre,
+                    product + of_targets * centre,
+                    square + 2 * mean * centre + weight * centre**2,
+                ]
+            ),
+            marks[-1],
+        ]
+    )
 
 
 def _null_loss(found: Information, predictor: LinearPredictor, loss: Any, family: Family) -> float:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.frame import dense_rows
 from thetahat.estimator.risk_minimiser import RiskMinimiser
+from thetahat.foundation.arguments import shown
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.families import Family, family_of
@@ -29,6 +30,10 @@ from thetahat.models.linear.inference.likelihood_summary import (
     LikelihoodRatio,
     LikelihoodSummary,
     summarise_likelihood,
+)
+from thetahat.models.linear.inference.nested import (
+    require_same_rows_and_targets,
+    warn_of_other_columns,
 )
 from thetahat.models.linear.inference.sandwich import (
     check_kind,
@@ -162,7 +167,8 @@ class LikelihoodInference(RiskMinimiser):
         Parameters
         ----------
         smaller : fitted estimator
-            A model of the same family, fitted to the same rows with fewer columns.
+            A model of the same family, fitted to the same rows with fewer columns. Other rows,
+            weights or targets are an error, columns that this model does not have a warning.
 
         Returns
         -------
@@ -170,24 +176,31 @@ class LikelihoodInference(RiskMinimiser):
             Statistic, degrees of freedom and p-value. A small p-value means that the smaller model
             fits significantly worse.
         """
+        who = type(self).__name__
+        if not isinstance(smaller, LikelihoodInference):
+            raise ParameterError(
+                f"{who}: the smaller model is {shown(smaller)}, but a likelihood-ratio test needs "
+                "another fitted model of the same family, such as one more fitted "
+                f"{who} with fewer columns."
+            )
         check_is_fitted(self)
         check_is_fitted(smaller)
         if any(are_importances(model._fitted.class_weights) for model in (self, smaller)):
             raise CapabilityError(
-                f"{type(self).__name__}: a likelihood-ratio test needs a likelihood, which a fit "
-                "with class weights does not have, because they multiply the loss of a row without "
-                "adding rows. Fit both models with class_weight=None, or use the Wald tests of "
-                "summary()."
+                f"{who}: a likelihood-ratio test needs a likelihood, which a fit with class "
+                "weights does not have, because they multiply the loss of a row without adding "
+                "rows. Fit both models with class_weight=None, or use the Wald tests of summary()."
             )
         ours, theirs = self._certain(None), smaller._certain(None)
+        if type(self._fitted.loss) is not type(smaller._fitted.loss):
+            raise DataError(
+                f"{who}: a likelihood-ratio test needs two models with the same rows and the "
+                f"same loss, but the losses are {self._fitted.loss!r} and "
+                f"{smaller._fitted.loss!r}. Fit both models with the same loss."
+            )
+        require_same_rows_and_targets(ours, theirs, who)
         degrees = ours.n_parameters - theirs.n_parameters
         gain = ours.log_likelihood - theirs.log_likelihood
-        if type(self._fitted.loss) is not type(smaller._fitted.loss) or ours.n != theirs.n:
-            raise DataError(
-                "A likelihood-ratio test needs two models with the same rows and the same loss. "
-                f"Here n = {ours.n:g} and {theirs.n:g}, and the losses are {self._fitted.loss!r} "
-                f"and {smaller._fitted.loss!r}. Fit both models to the same data."
-            )
         if degrees <= 0 or gain < -1e-6 * abs(ours.log_likelihood):
             raise DataError(
                 f"The other model is not nested in this one: it has {theirs.n_parameters} "
@@ -195,6 +208,7 @@ class LikelihoodInference(RiskMinimiser):
                 f"{ours.n_parameters} and {ours.log_likelihood:.6g}. Call the method of the larger "
                 "model, and pass a model with some of its columns."
             )
+        warn_of_other_columns(ours, theirs, who)
         return LikelihoodRatio.of(2 * max(gain, 0.0), degrees)
 
     def predict_interval(
