@@ -204,3 +204,11 @@ def test_several_labels_from_a_source(tmp_path):
     bad = th.scan(tmp_path / "rows.npy", features=[0, 1, 2], target=[3, 5])
     with pytest.raises(th.errors.DataError, match="column 1 holds 2 at row"):
         model.fit(bad)
+
+
+def test_probabilities_of_one_class_against_the_rest_sum_to_1():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = th.MLPClassifier((5,), loss="sign_logistic", tol=0.1, random_state=0)
+    p = model.fit(X, np.arange(60) % 3).predict_proba(X)
+    each = 1 / (1 + np.exp(-model.decision_function(X)))
+    np.testing.assert_allclose(p, each / each.sum(axis=1, keepdims=True))

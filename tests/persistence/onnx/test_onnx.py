@@ -63,6 +63,8 @@ def is_clusterer(model):
 def require_equal(model, X, dtype=np.float64, tolerance=1e-11):
     found = evaluate(th.to_onnx(model, dtype=dtype), X.astype(dtype))
     assert ("labels" in found) == (hasattr(model, "classes_") or is_clusterer(model))
+    if hasattr(model, "predict_proba") and not is_clusterer(model):
+        assert "probabilities" in found
     for name, values in found.items():
         expected = getattr(model, ANSWERS[name])(X)
         if name == "labels":
@@ -73,6 +75,13 @@ def require_equal(model, X, dtype=np.float64, tolerance=1e-11):
     return found
 
 
+LAYERS = (
+    th.neural.BatchNorm(),
+    6,
+    th.neural.Residual([th.neural.Dense(6, "tanh"), th.neural.BatchNorm()]),
+    th.neural.Activation("leaky_relu"),
+    th.neural.Dropout(0.2),
+)
 KINDS = ("full", "tied", "diag", "spherical")
 MODELS = [
     (th.LinearRegression(), "numbers"),
@@ -87,10 +96,15 @@ MODELS = [
     (th.RidgeClassifier(), "whole"),
     (th.SGDClassifier(loss="log_loss", random_state=0), "two"),
     (th.SGDClassifier(random_state=0), "three"),
+    (th.SGDClassifier(loss="log_loss", random_state=0), "three"),
+    (th.SGDClassifier(loss="modified_huber", random_state=0), "two"),
+    (th.SGDClassifier(loss="modified_huber", alpha=1e-6, random_state=0), "three"),
     (th.LinearModel("huber"), "numbers"),
     (th.LinearModel("poisson"), "counts"),
     (th.LinearModel("logistic"), "two"),
     (th.LinearModel("hinge"), "two"),
+    (th.LinearModel("crammer_singer"), "two"),
+    (th.KernelModel("multiclass_hinge"), "two"),
     (th.LinearModel("softmax_cross_entropy"), "three"),
     (th.DecisionTreeClassifier(max_depth=4), "three"),
     (th.DecisionTreeRegressor(), "numbers"),
@@ -116,6 +130,9 @@ MODELS = [
     (th.MLPClassifier((8,), "logistic", max_iter=5, random_state=0), "two"),
     (th.MLPClassifier((8, 4), ["leaky_relu", "identity"], max_iter=5, random_state=0), "three"),
     (th.MLPClassifier((8,), loss="hinge", dropout=0.2, max_iter=5, random_state=0), "two"),
+    (th.MLPClassifier((8,), loss="crammer_singer", max_iter=5, random_state=0), "two"),
+    (th.MLPClassifier((8,), loss="sign_logistic", max_iter=5, random_state=0), "three"),
+    (th.MLPClassifier(LAYERS, max_iter=5, random_state=0), "three"),
     (th.SVC(), "two"),
     (th.SVC(kernel="poly"), "three"),
     (th.SVC(kernel="sigmoid", break_ties=True), "three"),
@@ -300,7 +317,6 @@ class OtherPredictions(th.Ridge):
         (OtherPredictions(), "OtherPredictions is not available"),
         (make_pipeline(th.MonomialExpansion(), th.Ridge()), "step MonomialExpansion"),
         (th.KernelRidge(kernel="laplacian"), "kernel Laplacian"),
-        (th.MLPRegressor("huber", (4, th.neural.BatchNorm()), tol=1.0), "layer BatchNorm"),
         (th.GradientBoostingRegressor(init=th.Ridge(), n_estimators=2), "init=Ridge"),
         (th.DecisionTreeRegressor(oblique=2, random_state=0), "oblique=2"),
     ],

@@ -272,7 +272,13 @@ class MLPClassifier(Classifier, TrainedNetwork):
         """
         z = self._raw(X)
         p = self.loss_function_.mean(z)
-        return p if p.ndim == 2 else namespace(p).stack([1 - p, p], axis=1)
+        if p.ndim == 1:
+            return namespace(p).stack([1 - p, p], axis=1)
+        if self._several_labels or self.loss_function_.link is Link.SOFTMAX:
+            return p
+        xp = namespace(p)  # one class against the rest
+        total = xp.sum(p, axis=1, keepdims=True)
+        return xp.where(total > 0, p / xp.where(total > 0, total, 1.0), 1.0 / p.shape[1])
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:

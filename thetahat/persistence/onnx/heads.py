@@ -69,6 +69,16 @@ def two_shares(graph: Graph, z: str) -> str:
     return graph.add("Sigmoid", graph.concatenate_columns(graph.add("Neg", z), z))
 
 
+def rest_shares(graph: Graph, shares: str, k: int) -> str:
+    """Shares of each class against the rest, divided by their sum; 1/k where all are 0."""
+    total = graph.add("ReduceSum", shares, graph.constant(np.array([1])), keepdims=1)
+    nothing = graph.add("Equal", total, graph.constant(np.array(0.0)))
+    divided = graph.add(
+        "Div", shares, graph.add("Where", nothing, graph.constant(np.array(1.0)), total)
+    )
+    return graph.add("Where", nothing, graph.constant(np.array(1.0 / k)), divided)
+
+
 def classes_of_scores(graph: Graph, z: str, n_scores: int, classes: Array) -> Outputs:
     """Labels by the largest score, or by the sign of a single one."""
     codes = positive(graph, z) if n_scores == 1 else largest(graph, z)

@@ -23,6 +23,7 @@ from thetahat.persistence.onnx.heads import (
     mean,
     numbers,
     positive,
+    rest_shares,
     two_shares,
 )
 
@@ -64,13 +65,28 @@ def classification(model: Any, graph: Graph) -> Outputs:
         if loss.link is Link.SOFTMAX:
             shares = graph.add("Softmax", z, axis=1)
             return found | {"probabilities": (shares, graph.dtype, k)}
-        if loss.link is Link.LOGIT and k == 1:
-            return found | {"probabilities": (two_shares(graph, z), graph.dtype, 2)}
+        if loss.linear_probability:
+            ends = graph.constant(np.array(-1.0)), graph.constant(np.array(1.0))
+            half = graph.constant(np.array(0.5))
+            near = graph.add("Clip", z, *ends)
+            share = graph.add("Add", graph.add("Mul", near, half), half)
+            if k == 1:
+                other = graph.add("Sub", graph.constant(np.array(1.0)), share)
+                both = graph.concatenate_columns(other, share)
+                return found | {"probabilities": (both, graph.dtype, 2)}
+            return found | {"probabilities": (rest_shares(graph, share, k), graph.dtype, k)}
+        if loss.link is Link.LOGIT:
+            shares = (
+                two_shares(graph, z) if k == 1 else rest_shares(graph, graph.add("Sigmoid", z), k)
+            )
+            return found | {"probabilities": (shares, graph.dtype, max(2, k))}
     return found | scores(graph, z, k)
 
 
 def scores(graph: Graph, z: str, k: int) -> Outputs:
     """The decision function: a vector for two classes, else one column per class."""
+    if k == 2:  # losses of class scores have one for each
+        z, k = graph.affine(z, np.array([[-1.0], [1.0]]), np.zeros(1)), 1
     return {"scores": (graph.flat(z), graph.dtype, None) if k == 1 else (z, graph.dtype, k)}
 
 

@@ -7,18 +7,25 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.activations.base import Activation
 from thetahat.mathematics.activations.relu import LeakyReLU
+from thetahat.mathematics.losses.links import Link
 from thetahat.models.neural.mlp_classifier import MLPClassifier
 from thetahat.models.neural.mlp_regressor import MLPRegressor
+from thetahat.objective.network.batch_norm import BatchNorm
+from thetahat.objective.network.chain import Chain
 from thetahat.objective.network.dense import Dense
+from thetahat.objective.network.elementwise import Activation as ActivationLayer
 from thetahat.objective.network.elementwise import Dropout
+from thetahat.objective.network.residual import Residual
 from thetahat.persistence.onnx.graph import Graph
 from thetahat.persistence.onnx.heads import (
     Outputs,
     classes_of_scores,
     mean,
     numbers,
+    rest_shares,
     two_shares,
 )
 from thetahat.persistence.onnx.linear import scores
@@ -43,18 +50,37 @@ def _activated(graph: Graph, function: Activation, t: str, who: str) -> str:
 
 def _outputs(model: Any, graph: Graph) -> str:
     """z of every row, (rows, outputs)."""
-    who, z = type(model).__name__, graph.rows
-    weights = iter(zip(model.coefs_, model.intercepts_, strict=False))
-    for layer in model.layers_:
-        if isinstance(layer, Dropout):
-            continue
-        if not isinstance(layer, Dense):
-            raise CapabilityError(
-                f"{who}: the layer {type(layer).__name__} is not available as an ONNX graph. Use "
-                "Dense, Activation and Dropout."
-            )
-        z = _activated(graph, layer.function, graph.affine(z, *next(weights)), who)
-    return z
+    theta, chain = np.asarray(model._theta()), model._fitted_predictor().chain
+    weights, free = theta[: chain.n_weights], theta[chain.n_weights :]
+    return _through(graph, graph.rows, chain, weights, free, type(model).__name__)
+
+
+def _through(graph: Graph, t: str, chain: Chain, weights: Array, free: Array, who: str) -> str:
+    """The outputs of the layers of a chain, from its weights and free parameters."""
+    for layer, n, w, f in zip(chain.layers, chain.widths, chain.weights, chain.free, strict=False):
+        match layer:
+            case Dense():
+                t = graph.affine(t, weights[w].reshape(n, -1), free[f])
+                t = _activated(graph, layer.function, t, who)
+            case ActivationLayer():
+                assert isinstance(layer.activation, Activation)
+                t = _activated(graph, layer.activation, t, who)
+            case BatchNorm():
+                scale, shift, mean, variance = free[f].reshape(4, -1).astype(np.float64)
+                slope = scale / np.sqrt(variance + layer.epsilon)
+                t = graph.add("Mul", t, graph.constant(slope))
+                t = graph.add("Add", t, graph.constant(shift - mean * slope))
+            case Residual():
+                inner = _through(graph, t, Chain(layer.layers, n), weights[w], free[f], who)
+                t = graph.add("Add", t, inner)
+            case Dropout():
+                pass
+            case _:
+                raise CapabilityError(
+                    f"{who}: the layer {type(layer).__name__} is not available as an ONNX graph. "
+                    "Use Dense, Activation, BatchNorm, Residual and Dropout."
+                )
+    return t
 
 
 def network_regression(model: MLPRegressor, graph: Graph) -> Outputs:
@@ -77,5 +103,10 @@ def network_classification(model: MLPClassifier, graph: Graph) -> Outputs:
     found = classes_of_scores(graph, z, k, model.classes_)
     if not hasattr(model, "predict_proba"):
         return found | scores(graph, z, k)
-    shares = two_shares(graph, z) if k == 1 else graph.add("Softmax", z, axis=1)
+    if k == 1:
+        shares = two_shares(graph, z)
+    elif model.loss_function_.link is Link.LOGIT:
+        shares = rest_shares(graph, graph.add("Sigmoid", z), k)
+    else:
+        shares = graph.add("Softmax", z, axis=1)
     return found | {"probabilities": (shares, graph.dtype, max(2, k))}
