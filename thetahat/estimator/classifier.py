@@ -100,6 +100,11 @@ class LabelledEstimator(Estimator):
                     f"{who}.partial_fit: the first call needs classes=[...] with all labels, "
                     "because a batch may not contain all of them."
                 )
+            if np.ndim(classes) != 1 or isinstance(classes, str):
+                raise ParameterError(
+                    f"{who}.partial_fit: classes={classes!r:.80} must be a sequence of all labels. "
+                    "Pass for example classes=[0, 1]."
+                )
             encoding = LabelEncoding.of(np.asarray(classes))
             if encoding.n_classes < 2 or (most is not None and encoding.n_classes > most):
                 raise DataError(

@@ -1,7 +1,10 @@
 """What multilayer perceptrons refuse, and the smallest of data."""
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
@@ -108,3 +111,37 @@ def test_the_limit_of_lbfgs_that_was_reached_is_named(kind):
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
         kind(**options, max_iter=2).fit(X_IRIS, Y_IRIS)
     assert kind(**options, max_iter=2, tol=None).fit(X_IRIS, Y_IRIS).n_iter_ == 2
+
+
+def test_a_fit_that_continues_says_what_differs():
+    X, Y = X_IRIS, np.column_stack([Y_IRIS == label for label in range(3)]).astype(int)
+    model = quietly(th.MLPClassifier((3,), max_iter=2, random_state=0), X, Y_IRIS)
+    cases = [
+        (model, {"hidden_layer_sizes": (4,)}, Y_IRIS, r"layers \[Dense\(units=3.*Dense\(units=4"),
+        (model, {}, Y, "fitted to one label per row, but y has several labels"),
+        (quietly(clone(model), X, Y), {}, Y_IRIS, "several labels per row, but y has one label"),
+    ]
+    for each, params, y, message in cases:
+        with pytest.raises(th.errors.DataError, match=message):
+            clone_of(each).set_params(**params).partial_fit(X, y)
+        with pytest.raises(th.errors.DataError, match=message):
+            clone_of(each).set_params(**params, warm_start=True).fit(X, y)
+    numbers = quietly(th.MLPRegressor(hidden_layer_sizes=(3,), max_iter=2), X, Y_IRIS)
+    with pytest.raises(th.errors.DataError, match="has 1 output, but y needs 3 outputs"):
+        numbers.partial_fit(X, Y)
+    with pytest.raises(th.errors.DataError, match="another number of columns, but X has 2"):
+        numbers.set_params(warm_start=True).fit(X[:, :2], Y_IRIS)
+
+
+def clone_of(model):
+    """A fitted copy."""
+    return pickle.loads(pickle.dumps(model))
+
+
+def test_classes_of_the_first_batch():
+    Y = np.column_stack([Y_IRIS == 0, Y_IRIS == 1]).astype(int)
+    with pytest.raises(th.errors.ParameterError, match="classes=3 must be a sequence of all"):
+        th.MLPClassifier().partial_fit(X_IRIS, Y_IRIS, classes=3)
+    with pytest.raises(th.errors.DataError, match=r"numbers of the columns, \[0, 1\], but classes"):
+        th.MLPClassifier().partial_fit(X_IRIS, Y, classes=[0, 1, 2])
+    th.MLPClassifier().partial_fit(X_IRIS, Y, classes=[0, 1])

@@ -175,7 +175,7 @@ def test_steps_approximate_a_function_within_k_over_m(m):
             r"needs weights of shape \(2, 1\)",
         ),
         (lambda: xor_network().gradient(CORNERS, [1.0]), "X has 4 rows, but y has 1"),
-        (lambda: xor_network().gradient(CORNERS, np.ones((4, 2))), "1 outputs for each of 4"),
+        (lambda: xor_network().gradient(CORNERS, np.ones((4, 2))), "1 output for each of 4"),
         (lambda: Network(2, Dense(1)), "must be a non-empty sequence of layers"),
         (lambda: th.neural.Residual(Dense(2)), "must be a sequence of layers"),
         (lambda: Network(2, [Dense(1)], parameters=["a", 0, 0]), "parameters holds the text 'a'"),
@@ -212,3 +212,11 @@ def test_refusals(wrong, message):
 def test_rows_may_be_sparse():
     sparse = pytest.importorskip("scipy.sparse")
     np.testing.assert_array_equal(xor_network()(sparse.csr_array(CORNERS)), xor_network()(CORNERS))
+
+
+def test_weights_that_are_no_numbers_are_refused():
+    network = th.neural.Network(2, [th.neural.Dense(1)])
+    with pytest.raises(th.errors.DataError, match="of dense layer 0 contain NaN or infinity"):
+        network.with_weights([([[np.nan], [1.0]], [0.0])])
+    with pytest.raises(th.errors.DataError, match="1 dense layer, but 2 pairs .* are given"):
+        network.with_weights([([[1.0], [1.0]], [0.0])] * 2)

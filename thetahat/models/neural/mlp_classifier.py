@@ -112,7 +112,10 @@ class MLPClassifier(Classifier, TrainedNetwork):
         self._check_combinations()
         y, sample_weight = on_host(X, y, sample_weight, type(self).__name__)
         before = getattr(self, "classes_", None) if self.warm_start else None
-        if _has_several_labels(X, y, type(self).__name__):
+        several = _has_several_labels(X, y, type(self).__name__)
+        if before is not None:
+            self._require_same_labels(several)
+        if several:
             source = self._open_labels(X, y, sample_weight)
         else:
             source, self._several_labels = self._open_classes(X, y, sample_weight), False
@@ -159,14 +162,31 @@ class MLPClassifier(Classifier, TrainedNetwork):
                     f"those of the first call, {known.tolist()}. Leave them out."
                 )
         several = _has_several_labels(X, y, type(self).__name__)
+        if known is not None:
+            self._require_same_labels(several)
         with batch_after(self, X, first=not self.__sklearn_is_fitted__()):
             if several:
                 source = self._open_labels(X, y, sample_weight)
+                if classes is not None and not np.array_equal(classes, self.classes_):
+                    raise DataError(
+                        f"{type(self).__name__}.partial_fit: the labels of several columns of 0 "
+                        f"and 1 are the numbers of the columns, {self.classes_.tolist()}, but "
+                        f"classes={np.asarray(classes).tolist()}. Leave classes out."
+                    )
             else:
                 source, _ = self._open_batch(X, y, classes, sample_weight)
                 self._several_labels = False
         self._train(*self._with_head(source), X, y, resuming=True)
         return self
+
+    def _require_same_labels(self, several: bool) -> None:
+        """A fit that continues needs one label per row, or several, as the last fit."""
+        if several != self._several_labels:
+            were, are = ("several labels", "one label")[:: -1 if several else 1]
+            raise DataError(
+                f"{type(self).__name__}: the model was fitted to {were} per row, but y has {are} "
+                "per row. Pass labels of the same form, or fit a new model."
+            )
 
     def _open_labels(self, X: Any, y: Any, sample_weight: Any) -> Source:
         """Rows with several columns of 0 and 1 as their targets."""

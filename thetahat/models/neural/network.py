@@ -131,14 +131,16 @@ class Network:
                     raise DataError(
                         f"Network.with_weights: dense layer {dense} needs weights of shape "
                         f"{(n, layer.units)} and intercepts of shape {(layer.units,)}, but they "
-                        f"have {W.shape} and {b.shape}."
+                        f"have {W.shape} and {b.shape}. Pass a pair (W, b) of these shapes."
                     )
                 to_weights[:], to_free[:] = W.reshape(-1), b
             dense += 1
         if dense != len(given):
             raise DataError(
-                f"Network.with_weights: the network has {dense} dense layers, but {len(given)} "
-                "pairs of weights and intercepts are given. Pass one pair for each."
+                f"Network.with_weights: the network has {dense} dense "
+                f"{'layer' if dense == 1 else 'layers'}, but {len(given)} "
+                f"{'pair' if len(given) == 1 else 'pairs'} of weights and intercepts "
+                f"{'is' if len(given) == 1 else 'are'} given. Pass one pair for each."
             )
         return replace(self, parameters=theta)
 
@@ -204,7 +206,8 @@ class Network:
             if targets.size != len(rows) * self.n_outputs:
                 raise DataError(
                     f"Network.gradient: y has shape {targets.shape}, but the network has "
-                    f"{self.n_outputs} outputs for each of {len(rows)} rows."
+                    f"{self.n_outputs} {'output' if self.n_outputs == 1 else 'outputs'} for each "
+                    f"of {len(rows)} rows. Pass one target for each output of each row."
                 )
             targets = targets.reshape(len(rows), -1)
         elif chosen.targets is Targets.CLASSES:
@@ -212,8 +215,9 @@ class Network:
             if targets.ndim != 1 or targets.max() > last:
                 raise DataError(
                     f"Network.gradient: {type(chosen).__name__} loss needs one class from 0 to "
-                    f"{last} for each row, because the network has {self.n_outputs} outputs, but "
-                    f"y has shape {targets.shape} and values up to {targets.max():g}. Number the "
+                    f"{last} for each row, because the network has {self.n_outputs} "
+                    f"{'output' if self.n_outputs == 1 else 'outputs'}, but y has shape "
+                    f"{targets.shape} and values up to {targets.max():g}. Number the "
                     "classes, or change the units of the last layer."
                 )
         run, into = Pass(predictor, len(rows), np.float64), np.empty_like(self.parameters)
@@ -250,7 +254,8 @@ class Network:
         for layer in self.layers:
             if not isinstance(layer, Dense):
                 raise CapabilityError(
-                    f"Network.graph needs dense layers only, but a layer is {layer!r}."
+                    f"Network.graph needs dense layers only, but a layer is {layer!r}. Leave it "
+                    "out, or draw the network that `weights` describes."
                 )
         nodes: list[tuple[int, int | str]] = [(0, i) for i in range(self.n_inputs)]
         edges: list[tuple[tuple[int, int | str], tuple[int, int | str], float]] = []
@@ -284,4 +289,10 @@ def _pair(given: Any, dense: int) -> tuple[Array, Array]:
             f"{who}: dense layer {dense} needs a pair of weights and intercepts, but it has a "
             f"{type(given).__name__}. Pass one pair (W, b) for each layer."
         )
-    return as_numbers(given[0], "W", who), as_numbers(given[1], "b", who)
+    W, b = as_numbers(given[0], "W", who), as_numbers(given[1], "b", who)
+    if not (np.isfinite(W).all() and np.isfinite(b).all()):
+        raise DataError(
+            f"{who}: the weights or intercepts of dense layer {dense} contain NaN or infinity. "
+            "Replace these values first."
+        )
+    return W, b

@@ -15,7 +15,7 @@ from thetahat.data.arrays import is_device_array, namespace, to_host
 from thetahat.data.source import Block
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.distributed.transformed import transformed
-from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.mathematics.activations import named as named_activation
@@ -161,6 +161,28 @@ class NetworkModel(TransformerMixin, ClassNamePrefixFeaturesOutMixin, NetworkPar
             )
         return predictor
 
+    def _require_same_network(
+        self, predictor: NetworkPredictor, theta: Array, resuming: bool
+    ) -> None:
+        """The network whose weights θ a fit continues from must be the one of the parameters."""
+        who, ours, theirs = type(self).__name__, predictor.layers, self.layers_
+        if ours == theirs and theta.size == predictor.n_parameters:
+            return
+        if ours[:-1] != theirs[:-1]:
+            what = f"the hidden layers {list(theirs[:-1])}, but the parameters give "
+            what += f"{list(ours[:-1])}"
+        elif ours != theirs:
+            units = [_counted(layers[-1].n_outputs(1), "output") for layers in (theirs, ours)]
+            what = f"{units[0]}, but y needs {units[1]}"
+        else:
+            what = f"another number of columns, but X has {predictor.n_features}"
+        how = "partial_fit" if resuming else "warm_start=True"
+        remedy = "Fit a new model" if resuming else "Set warm_start=False"
+        raise DataError(
+            f"{who}: {how} continues from the weights of the last fit, whose network has {what}, "
+            f"so that the weights cannot be used. {remedy}, or pass what the last fit had."
+        )
+
     def _attributes(self, theta: Array, predictor: NetworkPredictor, dtype: Any) -> dict[str, Any]:
         coefs, intercepts = [], []
         chain = predictor.chain
@@ -290,6 +312,10 @@ class NetworkModel(TransformerMixin, ClassNamePrefixFeaturesOutMixin, NetworkPar
     @property
     def _n_features_out(self) -> int:
         return self._fitted_predictor().chain.widths[-2]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _own(part: Array, dtype: Any) -> Array:

@@ -17,7 +17,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss
@@ -186,7 +186,7 @@ class TrainedNetwork(Watched, NetworkModel):
         random = generator(self.random_state) if random is None else random
         if going_on:
             theta = to_host(self._theta()).astype(source.dtype)
-            self._require_same_network(predictor, theta)
+            self._require_same_network(predictor, theta, resuming)
             if self.early_stopping:  # the same draws as in the first fit, so the same held-out rows
                 predictor.draw(random)
         else:
@@ -370,14 +370,6 @@ class TrainedNetwork(Watched, NetworkModel):
         if type(theta) is np.ndarray and several:
             return tuple(each.astype(theta.dtype) for each in kept), self._steps
         return deepcopy(kept), self._steps  # steps change it, also those of a call that fails
-
-    def _require_same_network(self, predictor: NetworkPredictor, theta: Array) -> None:
-        if predictor.layers != self.layers_ or theta.size != predictor.n_parameters:
-            raise DataError(
-                f"{type(self).__name__}: the layers or the number of columns or outputs differ "
-                "from those of the last fit, so that its weights cannot be used. Set "
-                "warm_start=False, or fit a new model."
-            )
 
     def _score_of_rows(
         self, rows: InMemory, predictor: NetworkPredictor, head: Head, theta: Array
