@@ -85,3 +85,10 @@ def test_few_members_leave_rows_unjudged():
     missing = np.isnan(model.oob_prediction_)
     assert missing.any()
     assert np.isfinite(model.oob_score_)
+
+
+@pytest.mark.parametrize("kind", [th.BaggingRegressor, th.BaggingClassifier])
+def test_some_row_of_positive_weight_must_be_out_of_bag(kind):
+    y = Y if kind is th.BaggingRegressor else LABELS
+    with pytest.raises(ValueError, match=r"drew all rows of positive weight\. Increase"):
+        kind(n_estimators=3, oob_score=True).fit(X, y, np.arange(N) == 3)

@@ -60,6 +60,14 @@ def test_rows_that_all_trees_drew_are_named():
     assert model.oob_score_ > 0.4
 
 
+@pytest.mark.parametrize("kind", ["RandomForestClassifier", "RandomForestRegressor"])
+def test_some_row_of_positive_weight_must_be_out_of_bag(kind):
+    weight = np.arange(len(X)) == 3
+    y = LABELS if kind == "RandomForestClassifier" else Y
+    with pytest.raises(ValueError, match=r"drew all rows of positive weight\. Increase"):
+        forest(kind, n_estimators=3, oob_score=True).fit(X, y, weight)
+
+
 def test_intervals_hold_what_they_promise():
     random = np.random.default_rng(1)
     rows = random.uniform(-2, 2, (3000, 3))

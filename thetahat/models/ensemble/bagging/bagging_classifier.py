@@ -193,7 +193,7 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
     def _score_out_of_bag(
         self, y: Array, answers: OutOfBagPredictions, weight: Array | None
     ) -> dict[str, Any]:
-        shares, rows = answers.mean(type(self).__name__)
+        shares, rows = answers.mean(type(self).__name__, weight)
         found = shares[rows].argmax(axis=1)
         counted = (weights_of(weight, rows) > 0).astype(np.float64)
         errors = OutOfBagErrors((found != y[rows]).astype(np.float64), counted, labels=True)

@@ -139,7 +139,7 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
     def _score_out_of_bag(
         self, y: Array, answers: OutOfBagPredictions, weight: Array | None
     ) -> dict[str, Any]:
-        predictions, rows = answers.mean(type(self).__name__)
+        predictions, rows = answers.mean(type(self).__name__, weight)
         found, truth = predictions[rows], y[rows]
         counted = (weights_of(weight, rows) > 0).astype(np.float64)
         return {

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from thetahat.data.source import weights_of
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
@@ -36,13 +37,13 @@ class OutOfBagPredictions:
         self.total[rows] += answer
         self.count[rows] += 1
 
-    def mean(self, who: str) -> tuple[Array, Array]:
+    def mean(self, who: str, weight: Array | None) -> tuple[Array, Array]:
         """Mean predictions, and the rows that have one; others are NaN, with a warning."""
         judged = np.flatnonzero(self.count)
-        if self.total is None:
+        if self.total is None or not weights_of(weight, judged).any():
             raise DataError(
-                f"{who}: oob_score=True needs out-of-bag rows, but every member drew all rows. "
-                "Increase n_estimators, or use max_samples below 1.0."
+                f"{who}: oob_score=True needs out-of-bag rows, but every member drew all rows of "
+                "positive weight. Increase n_estimators, or use max_samples below 1.0."
             )
         if len(judged) < len(self.count):
             warn(

@@ -16,6 +16,7 @@ from thetahat.data.distributed.streamed_partitions import partitions_of
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import row_weights
 from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.growing import ForestPlan, RowDraws
 from thetahat.models.ensemble.forest.on_workers import WorkerColumns
@@ -42,6 +43,11 @@ def out_of_bag_predictions(forest: GrownForest, plan: ForestPlan, who: str) -> A
     if plan.weight is not None:
         votes[plan.weight == 0] = 0  # ignored rows
     never = int(np.count_nonzero((votes == 0) & (plan.weight is None or plan.weight > 0)))
+    if not votes.any():
+        raise DataError(
+            f"{who}: oob_score=True needs rows that a tree did not draw, but every tree drew all "
+            "rows of positive weight. Increase n_estimators, or reduce max_samples."
+        )
     if never:
         warn(
             f"{who}: {never} of {n} rows were drawn by every tree: Some inputs do not have OOB "
