@@ -7,23 +7,30 @@ all classes have the same total weight. Row weights are included in W_c.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.arrays import to_host
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.counts import counts
 from thetahat.data.views import reweighted
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 
+LARGEST = 1e100
+"""Largest weight of a class, so that products with row weights do not overflow."""
+
 
 def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) -> Source:
     """A source whose row weights are multiplied by the weights of their classes."""
     if class_weight is None:
         return source
-    return times_class(source, weights_of_classes(source, classes, class_weight, who))
+    of_class = weights_of_classes(source, classes, class_weight, who)
+    require_counted_class(source, of_class, who)
+    return times_class(source, of_class)
 
 
 def times_class(source: Source, of_class: Array) -> Source:
@@ -33,6 +40,20 @@ def times_class(source: Source, of_class: Array) -> Source:
         return of_class[to_host(block.y).astype(np.intp)]
 
     return reweighted(source, factor)
+
+
+def require_counted_class(source: Source, of_class: Array, who: str) -> None:
+    """Raise an error if no row would have a positive weight; of blocks only if no class has one."""
+    counted = bool(of_class.any())
+    if counted and isinstance(source, InMemory) and not of_class.all():
+        codes = to_host(source.y).astype(np.intp)
+        weight = 1.0 if source.weight is None else to_host(source.weight)
+        counted = bool((of_class[codes] * weight).any())
+    if not counted:
+        raise ParameterError(
+            f"{who}: class_weight gives every row of positive sample weight the weight 0. Give a "
+            "positive weight to at least one class with such rows."
+        )
 
 
 def weights_of_classes(source: Source, classes: Array, class_weight: Any, who: str) -> Array:
@@ -59,6 +80,9 @@ def weights_of_classes(source: Source, classes: Array, class_weight: Any, who: s
                 f"{', '.join(map(repr, known[:10]))}. Correct it, or give a weight for every class "
                 "of y."
             )
-        if not weight >= 0:
-            raise ParameterError(f"{who}: class_weight[{label!r}]={weight!r} must be ≥ 0.")
+        if not isinstance(weight, Real) or not 0 <= float(weight) <= LARGEST:
+            raise ParameterError(
+                f"{who}: class_weight[{label!r}]={weight!r} must be a number from 0 to "
+                f"{LARGEST:g}. Use 0 to leave out the rows of this class, or 1."
+            )
     return np.array([float(class_weight.get(label, 1.0)) for label in known])

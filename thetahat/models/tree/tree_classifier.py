@@ -127,4 +127,9 @@ class TreeClassifierLearner(TreeLearner, Classifier):
             codes = np.asarray(source.y)[:, k]
             alone = replace(source, y=codes, n_outputs=0)
             total = total * weights_of_classes(alone, classes, of_output, who)[codes.astype(int)]
+        if not total.any():
+            raise ParameterError(
+                f"{who}: class_weight gives every row of positive sample weight the weight 0. Give "
+                "positive weights to the classes of at least one such row."
+            )
         return replace(source, weight=total, has_weight=True)
