@@ -211,3 +211,9 @@ def test_wide_sparse_rows_are_never_made_dense():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 60e6  # a dense array takes 1.6 GB, one number per tree and column 80 MB
+
+
+def test_numbers_of_drawn_rows_and_columns_can_be_negated():
+    model = th.IsolationForest(n_estimators=2, random_state=0, max_features=2).fit(rows(50))
+    for drawn in (*model.estimators_samples_, *model.estimators_features_):
+        assert drawn.dtype == np.int64

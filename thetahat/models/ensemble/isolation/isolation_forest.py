@@ -379,13 +379,13 @@ class IsolationForest(GrownTrees, OutlierDetector, MemberSequence, Watched, Tree
     def estimators_samples_(self) -> list[Array]:
         """Numbers of the rows drawn for each tree, repeated as often as they were drawn."""
         check_is_fitted(self)
-        return [self._draws.of(seed)[0] for seed in self._forest.seeds.tolist()]
+        return [self._draws.of(seed)[0].astype(np.int64) for seed in self._forest.seeds.tolist()]
 
     @property
     def estimators_features_(self) -> list[Array]:
         """Numbers of the columns drawn for each tree."""
         check_is_fitted(self)
-        return [self._draws.of(seed)[1] for seed in self._forest.seeds.tolist()]
+        return [self._draws.of(seed)[1].astype(np.int64) for seed in self._forest.seeds.tolist()]
 
 
 def mean_path(n: int) -> float:
