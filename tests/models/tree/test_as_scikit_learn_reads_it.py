@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn.tree
 from scipy.sparse import csc_array, csr_array, csr_matrix
 from sklearn.datasets import make_classification
 
@@ -37,6 +38,20 @@ def test_leaves_are_undefined(number):
     assert is_leaf.any()
     np.testing.assert_array_equal(tree.feature == -2, is_leaf)
     np.testing.assert_array_equal(tree.threshold[is_leaf], -2.0)
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_values_have_the_shapes_of_scikit_learn(outputs):
+    X, y = rows()
+    y = np.column_stack([y, X[:, 0] > 0, y])[:, :outputs].squeeze()
+    for name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):
+        ours = getattr(th, name)(max_depth=2).fit(X, y).tree_
+        theirs = getattr(sklearn.tree, name)(max_depth=2).fit(X, y).tree_
+        rows_of_theirs = X.astype(np.float32)
+        for method in ("predict", "apply"):
+            found, expected = getattr(ours, method)(X), getattr(theirs, method)(rows_of_theirs)
+            assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+        assert ours.value.shape[1:] == theirs.value.shape[1:]
 
 
 @pytest.mark.parametrize("container", [csr_array, csr_matrix, csc_array])

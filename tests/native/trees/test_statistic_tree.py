@@ -219,7 +219,7 @@ def test_strange_numbers_and_strides(dtype, ordered, n):
     y = np.unique(same, return_inverse=True)[1].astype(float)
     for given in (X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
         tree = grow_tree(sorted_columns(given, ordered=ordered), y, seed=3)
-        np.testing.assert_array_equal(tree.predict(given)[:, 0, 0], y)
+        np.testing.assert_array_equal(tree.predict(given)[:, 0], y)
     only = X[:, 2:3]
     tree = grow_tree(sorted_columns(only), y)
     assert tree.n_leaves == np.unique(y).size

@@ -33,7 +33,7 @@ class ClassificationTree(SingleTree, TreeClassifierLearner, ClassificationParame
 
     def _shares(self, X: Any) -> Array:
         rows = self._rows(X)
-        return self.tree_.predict(rows).astype(rows.dtype, copy=False)
+        return self.tree_.values_of(rows).astype(rows.dtype, copy=False)
 
     def predict(self, X: Any, check_input: bool = True) -> Array:
         """Predict the majority class in the leaf of each row; the first one in case of ties.

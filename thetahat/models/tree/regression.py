@@ -51,7 +51,7 @@ class RegressionTree(ScoredRegressor, SingleTree, RegressionParameters):
             The predicted targets.
         """
         rows = self._rows(X)
-        values = self.tree_.predict(rows).astype(rows.dtype, copy=False)[:, :, 0]
+        values = self.tree_.values_of(rows).astype(rows.dtype, copy=False)[:, :, 0]
         return values[:, 0] if self.n_outputs_ == 1 else values
 
 

@@ -171,6 +171,14 @@ class Tree(CheckedValue):
         return PackedTrees.pack([self])
 
     def predict(self, X: Matrix) -> Array:
+        """The value of the leaf of every row, as in scikit-learn.
+
+        (n, max_n_classes) for one output, else (n, n_outputs, max_n_classes).
+        """
+        values = self.values_of(X)
+        return values[:, 0] if self.n_outputs == 1 else values
+
+    def values_of(self, X: Matrix) -> Array:
         """The value of the leaf of every row, (n, n_outputs, max_n_classes)."""
         return self.packed.sum(X).reshape(X.shape[0], self.n_outputs, -1)
 

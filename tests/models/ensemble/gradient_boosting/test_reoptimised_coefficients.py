@@ -17,7 +17,7 @@ def test_all_coefficients_reoptimised_fit_better_and_are_optimal():
         last = kind(**options).fit(X, y)
         every = kind(**options, reoptimise="all").fit(X, y)
         assert value(every) < value(last)
-        outputs = np.column_stack([t.tree_.predict(X)[:, 0, 0] for t in every.estimators_[:, 0]])
+        outputs = np.column_stack([t.tree_.predict(X)[:, 0] for t in every.estimators_[:, 0]])
         raw = every._raw(X)[:, 0]
         slope = every.loss_.gradient(np.asarray(y, dtype=float), raw)
         pull = outputs.T @ slope / len(X) / np.sqrt(np.mean(outputs**2, axis=0))
