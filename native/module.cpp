@@ -24,6 +24,7 @@
     /* descent */ \
     X(class_dual) \
     X(dual_coordinates) \
+    X(perceptron_pass) \
     X(plane_weights) \
     X(sgd_epoch) \
     X(sgd_epochs) \

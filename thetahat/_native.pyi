@@ -1265,6 +1265,15 @@ def smo_sparse(
     limit: int,
     tolerance: float,
 ) -> tuple[int, float, bool, int]: ...
+def perceptron_pass(rows: FloatArray, signs: FloatArray, weights: FloatArray) -> int: ...
+def kernel_perceptron_pass(
+    K: FloatArray,
+    constant: float,
+    signs: FloatArray,
+    steps: FloatArray,
+    values: FloatArray,
+    counts: FloatArray,
+) -> int: ...
 def distance_block(
     kind: str,
     degree: int,

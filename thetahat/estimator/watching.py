@@ -205,6 +205,16 @@ def _either(ways: list[str]) -> str:
     return f"{', '.join(first)}, or {last}." if first else f"{last}."
 
 
+def warn_of_time(model: Any) -> None:
+    """Warn that th.config(max_time=...) has ended passes over the rows before the last of them."""
+    warn(
+        f"{type(model).__name__}: out of time: the best parameters so far are kept "
+        f"({model.n_iter_} {'pass' if model.n_iter_ == 1 else 'passes'} over the rows). Raise "
+        "th.config(max_time=...).",
+        ConvergenceWarning,
+    )
+
+
 def keep_so_far(model: Any, interrupt: KeyboardInterrupt, **attributes: Any) -> None:
     """Store a model that can be used although its fit was interrupted, and note that it is."""
     model.__dict__.update(attributes)

@@ -192,9 +192,9 @@ def test_long_series_of_the_gaussian_kernel_do_not_overflow():
     x = np.array([[-7.0], [-1.0], [0.0], [0.5], [7.0]])
     np.testing.assert_allclose(k.rbf_series(0.5, 170)(x), k.RBF(gamma=0.5)(x), atol=1e-9)
     assert k.rbf_series(0.5, 170)([[1e3], [1e150]]).tolist() == [[0.0, 0.0], [0.0, 0.0]]
-    with pytest.raises(ParameterError, match="terms=200 is too large.*Use at most 178 terms"):
+    with pytest.raises(ParameterError, match=r"terms=200 is too large.*Use at most 178 terms"):
         k.rbf_series(0.5, 200)
-    with pytest.raises(ParameterError, match="terms=100 is too large.*gamma=1e\\+06"):
+    with pytest.raises(ParameterError, match=r"terms=100 is too large.*gamma=1e\+06"):
         k.rbf_series(1e6, 100)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
 from thetahat.errors import DataError
@@ -52,3 +53,26 @@ def test_precomputed_matrix_and_passes():
 def test_more_than_two_classes_are_refused():
     with pytest.raises(DataError, match="3 classes"):
         th.KernelPerceptron().fit(X, np.arange(200) % 3)
+
+
+@pytest.mark.parametrize("name", ["KernelPerceptron", "PolynomialThreshold"])
+def test_a_time_limit_ends_the_passes(name):
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((60, 3)), random.integers(0, 2, 60)
+    model = getattr(th, name)(max_iter=10_000_000)
+    with (
+        th.config(max_time=0.05),
+        pytest.warns(ConvergenceWarning, match=rf"{name}: out of time.*passes over the rows"),
+    ):
+        model.fit(X, y)
+    assert 1 <= model.n_iter_ < 10_000_000
+    assert not model.separated_
+    assert model.predict(X).shape == (60,)
+
+
+def test_a_time_limit_ends_the_perceptron_of_a_kernel_model():
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((60, 3)), random.integers(0, 2, 60)
+    with th.config(max_time=0.05), pytest.warns(ConvergenceWarning, match="out of time"):
+        model = th.KernelModel("perceptron", max_iter=10_000_000).fit(X, y)
+    assert model.solution_.outcome is th.results.Outcome.OUT_OF_TIME

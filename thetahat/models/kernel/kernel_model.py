@@ -14,7 +14,7 @@ from thetahat.estimator.parameters import LARGEST_FACTOR, more_than
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.randomness import generator
-from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
 from thetahat.mathematics.kernels.given import Precomputed
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.kernels.names import named as named_kernel
@@ -163,10 +163,11 @@ class KernelModel(KernelMachine):
             features = KernelFeatures.of(self.kernel_, X, centres)
             values = features.of_rows(X)[used]
 
-        def kernel_row(i: int) -> Array:
-            return (values[i] if features is None else values @ values[i]) + one
-
-        counts, f, passes = perceptron_steps(kernel_row, signs, steps, self.max_iter or MOST_PASSES)
+        kernel = values if features is None else lambda i: values @ values[i]
+        most = self.max_iter or MOST_PASSES
+        counts, f, passes = perceptron_steps(
+            kernel, signs, steps, most, constant=one, watch=Watch()
+        )
         weights, places = counts * steps, np.flatnonzero(counts)
         if features is None:
             self.support_, self.dual_coef_ = used[places], weights[places]
@@ -176,7 +177,8 @@ class KernelModel(KernelMachine):
             self.dual_coef_ = features.coefficients(weights @ values)
         self.intercept_, self.n_iter_ = np.asarray(one * weights.sum())[()], passes
         wrong = float(np.mean((f > 0) != (signs > 0)))
-        outcome = Outcome.STEPS_EXHAUSTED if wrong else Outcome.CONVERGED
+        early = Outcome.OUT_OF_TIME if passes < most else Outcome.STEPS_EXHAUSTED
+        outcome = early if wrong else Outcome.CONVERGED
         loss = self.loss_.value(signs, f)
         self.solution_ = Solution(
             theta=weights,

@@ -10,7 +10,9 @@ import numpy as np
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, whole
+from thetahat.estimator.watching import warn_of_time
 from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows
 from thetahat.objective.kernel.expansion import KernelExpansion
@@ -38,7 +40,7 @@ class KernelPerceptron(Classifier, NamedKernel):
         The kernel, by its name or as a value; see `KernelRidge`.
     max_iter : int, default=100
         Maximum number of passes over the rows. Classes that the features do not separate need all
-        of them.
+        of them. ``th.config(max_time=...)`` ends them earlier, after a pass, with a warning.
 
     Attributes
     ----------
@@ -107,12 +109,16 @@ class KernelPerceptron(Classifier, NamedKernel):
         require_kernel_matrix(source.n_rows, source.n_rows, np.float64)
         K = gram_of(self.kernel_, in_double(source.X), np.arange(source.n_rows))
         signs = np.where(np.asarray(source.y) > 0, 1.0, -1.0)
-        counts, scores, self.n_iter_ = perceptron_steps(K.__getitem__, signs, signs, self.max_iter)
+        counts, scores, self.n_iter_ = perceptron_steps(
+            K, signs, signs, self.max_iter, watch=Watch()
+        )
         self.support_ = np.flatnonzero(counts)
         self.dual_coef_ = (counts * signs)[self.support_]
         self.X_fit_ = kept_rows(self.kernel_, source.X, self.support_)
         self.n_mistakes_ = int(counts.sum())
         self.separated_ = bool(np.array_equal(scores > 0, signs > 0))
+        if not self.separated_ and self.n_iter_ < self.max_iter:
+            warn_of_time(self)
         return self
 
     def decision_function(self, X: Any) -> Array:

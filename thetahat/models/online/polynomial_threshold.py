@@ -7,19 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, whole
+from thetahat.estimator.watching import warn_of_time
 from thetahat.foundation.checked_value import check_arrays, check_columns, check_rule
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
 from thetahat.models.online.perceptron import LARGEST_ENTRY
 from thetahat.models.preprocessing.monomials import MonomialExpansion
 
-AT_ONCE = 256
-"""Rows whose scores are computed together between two mistakes."""
 LARGEST_SINGLE = 1e16
 """Largest monomial of float32 rows; a score is a sum of products of two of them."""
 
@@ -48,7 +49,7 @@ class PolynomialThreshold(Classifier):
         products of degree exactly q only.
     max_iter : int, default=100
         Maximum number of passes over the rows. Classes that no such polynomial separates need all
-        of them.
+        of them. ``th.config(max_time=...)`` ends them earlier, after a pass, with a warning.
 
     Attributes
     ----------
@@ -141,6 +142,8 @@ class PolynomialThreshold(Classifier):
         signs = np.where(np.asarray(source.y) > 0, 1.0, -1.0)
         self.weights_, self.n_mistakes_, self.n_iter_ = _visit(values, signs, self.max_iter)
         self.separated_ = bool(np.array_equal(values @ self.weights_ > 0, signs > 0))
+        if not self.separated_ and self.n_iter_ < self.max_iter:
+            warn_of_time(self)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -207,20 +210,12 @@ def _or_double(dtype: Any) -> str:
 
 
 def _visit(values: Array, signs: Array, max_iter: int) -> tuple[Array, int, int]:
-    """The weights, the mistakes and the passes; scores are computed for some rows at a time."""
+    """The weights, the mistakes and the passes; no pass is begun after the time limit."""
+    values, watch = np.ascontiguousarray(values, dtype=np.float64), Watch()
     w, mistakes = np.zeros(values.shape[1]), 0
     for passes in range(1, max_iter + 1):
-        before, at = mistakes, 0
-        while at < len(signs):
-            rows = slice(at, at + AT_ONCE)
-            wrong = np.flatnonzero((values[rows] @ w > 0) != (signs[rows] > 0))
-            if not wrong.size:
-                at += AT_ONCE
-                continue
-            at += int(wrong[0])
-            w += signs[at] * values[at]
-            mistakes += 1
-            at += 1
-        if mistakes == before:
+        made = _native.perceptron_pass(values, signs, w)
+        mistakes += made
+        if not made or watch.is_over:
             return w, mistakes, passes
     return w, mistakes, max_iter

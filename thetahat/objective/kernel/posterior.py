@@ -20,9 +20,10 @@ def moments_given(
 ) -> tuple[Array, Array]:
     """k(x)ᵀc of every row, and k(x, x) − ‖L⁻¹k(x)‖², at least 0.
 
-    LLᵀ is the covariance at the centres. The means are those of `KernelExpansion` with the coefficients c, bit by bit; one matrix of k(x)
-    gives both. With `scale`, one number per centre, the entries of k(x) are multiplied by it in the
-    variance. Computed in pieces that do not depend on the number of threads. Cost: O(n m²).
+    LLᵀ is the covariance at the centres. The means are those of `KernelExpansion` with the
+    coefficients c, bit by bit; one matrix of k(x) gives both. With `scale`, one number per centre,
+    the entries of k(x) are multiplied by it in the variance. Computed in pieces that do not depend
+    on the number of threads. Cost: O(n m²).
     """
     variances = np.array(kernel.diagonal(X), dtype=np.float64)
     n, m = X.shape[0], len(L)
