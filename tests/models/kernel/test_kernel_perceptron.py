@@ -58,7 +58,7 @@ def test_more_than_two_classes_are_refused():
 @pytest.mark.parametrize("name", ["KernelPerceptron", "PolynomialThreshold"])
 def test_a_time_limit_ends_the_passes(name):
     random = np.random.default_rng(0)
-    X, y = random.standard_normal((60, 3)), random.integers(0, 2, 60)
+    X, y = np.repeat(random.standard_normal((30, 3)), 2, axis=0), np.tile([0, 1], 30)
     model = getattr(th, name)(max_iter=10_000_000)
     with (
         th.config(max_time=0.05),
@@ -72,7 +72,7 @@ def test_a_time_limit_ends_the_passes(name):
 
 def test_a_time_limit_ends_the_perceptron_of_a_kernel_model():
     random = np.random.default_rng(0)
-    X, y = random.standard_normal((60, 3)), random.integers(0, 2, 60)
+    X, y = np.repeat(random.standard_normal((30, 3)), 2, axis=0), np.tile([0, 1], 30)
     with th.config(max_time=0.05), pytest.warns(ConvergenceWarning, match="out of time"):
         model = th.KernelModel("perceptron", max_iter=10_000_000).fit(X, y)
     assert model.solution_.outcome is th.results.Outcome.OUT_OF_TIME
