@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn.svm
 
 import thetahat as th
 
@@ -95,3 +96,12 @@ def test_arrays_with_named_fields_are_no_rows():
     rows = np.zeros(10, dtype=[("height", float), ("width", float)])
     with pytest.raises(th.errors.DataError, match=r"named fields \(height, width\).*table"):
         th.BaggingClassifier().fit(rows, np.arange(10) % 2)
+
+
+@pytest.mark.parametrize("error", [ValueError, TypeError])
+def test_invalid_parameters_are_caught_as_those_of_scikit_learn(error):
+    for library in (sklearn.svm, th):
+        with pytest.raises(error):
+            library.SVC(C=-1.0).fit([[0.0], [1.0]], [0, 1])
+        with pytest.raises(error):
+            library.SVC(C="much").fit([[0.0], [1.0]], [0, 1])

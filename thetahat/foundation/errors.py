@@ -49,16 +49,17 @@ class DataError(ThetahatError, ValueError):
     """
 
 
-class ParameterError(ThetahatError, ValueError):
+class ParameterError(ThetahatError, ValueError, TypeError):
     """Invalid parameter of a constructor or a function.
 
+    It is a ValueError and a TypeError, as scikit-learn's error of invalid parameters is.
     Formula: raised when a parameter of ℓ, R or the solver lies outside its allowed set. Cost: O(1).
 
     Examples
     --------
     >>> import thetahat as th
-    >>> issubclass(th.errors.ParameterError, ValueError)
-    True
+    >>> [issubclass(th.errors.ParameterError, each) for each in (ValueError, TypeError)]
+    [True, True]
     """
 
 
