@@ -28,13 +28,12 @@ def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) 
     """A source whose row weights are multiplied by the weights of their classes."""
     if class_weight is None:
         return source
-    of_class = weights_of_classes(source, classes, class_weight, who)
-    require_counted_class(source, of_class, who)
-    return times_class(source, of_class)
+    return times_class(source, weights_of_classes(source, classes, class_weight, who), who)
 
 
-def times_class(source: Source, of_class: Array) -> Source:
+def times_class(source: Source, of_class: Array, who: str) -> Source:
     """A source whose row weights are multiplied by the weight of the row's class code."""
+    require_counted_class(source, of_class, who)
 
     def factor(block: Block) -> Array:
         return of_class[to_host(block.y).astype(np.intp)]

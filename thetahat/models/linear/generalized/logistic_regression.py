@@ -161,7 +161,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalt
             return rows, None
         who = type(self).__name__
         of_class = weights_of_classes(rows, self.classes_, self.class_weight, who)
-        source = times_class(rows, of_class)
+        source = times_class(rows, of_class, who)
         require_two_weighted_classes(source, self.classes_, who)
         return source, of_class
 
