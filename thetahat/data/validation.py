@@ -247,6 +247,20 @@ def require_dense_target(y: Any, who: str) -> None:
     _require_target_columns(getattr(y, "shape", ()), who)
 
 
+def require_real_labels(y: Any, who: str) -> None:
+    """Refuse complex numbers as labels, which have no order."""
+    values = np.asarray(y)
+    found = values.dtype.kind == "c"
+    if values.dtype == object:
+        kinds = set(map(type, values.ravel().tolist()))
+        found = any(issubclass(kind, complex | np.complexfloating) for kind in kinds)
+    if found:
+        raise DataError(
+            f"{who}: Complex data not supported: y holds complex numbers, which have no order. "
+            "Give labels as text, whole numbers or Booleans."
+        )
+
+
 def _require_target_columns(shape: tuple[int, ...], who: str) -> None:
     if len(shape) == 2 and shape[1] == 0:
         raise DataError(

@@ -16,7 +16,7 @@ from thetahat.data.columns.labels import (
     without_text_type,
 )
 from thetahat.data.source import Source
-from thetahat.data.validation import require_dense_target
+from thetahat.data.validation import require_dense_target, require_real_labels
 from thetahat.data.views import View, as_given, relabelled, with_one_target
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.source_scores import ScoredClassifier
@@ -142,6 +142,7 @@ class LabelledEstimator(Estimator):
                 y = as_array(y, "y", type(self).__name__)
             if isinstance(y, np.ndarray):
                 y = without_text_type(y)
+            require_real_labels(y, type(self).__name__)
             labels = column_or_1d(y, warn=True)
         if labels.size == 0:
             raise DataError(

@@ -19,8 +19,11 @@ CLASSIFIERS = (th.LogisticRegression, th.LinearSVC, th.RidgeClassifier, th.Perce
         (np.array([1, "a"] * 30, dtype=object), "labels mix int and str"),
         ([1, None, 0] * 20, r"20 of 60 labels are missing \(first at row 1: None\)"),
         (["a", None, "b"] * 20, r"20 of 60 labels are missing \(first at row 1: None\)"),
+        (Y + 1j, r"^\w+: Complex data not supported: y holds complex .*Booleans\.$"),
+        (np.array([1j, 2] * 30, dtype=object), "Complex data not supported: y holds complex"),
+        ([1j, 2] * 30, "Complex data not supported: y holds complex"),
     ],
-    ids=["mixed", "no number", "no text"],
+    ids=["mixed", "no number", "no text", "complex", "complex objects", "complex list"],
 )
 def test_labels_that_are_none(kind, labels, message):
     with pytest.raises(th.errors.DataError, match=message):
