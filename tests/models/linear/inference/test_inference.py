@@ -265,3 +265,16 @@ class TestCovariance:
             model.predict_interval(self.X)
         low, high = model.predict_interval(self.X, weights="precision")
         assert (low < high).all()
+
+
+@pytest.mark.parametrize("kind", [th.LinearRegression, th.GeneralizedLeastSquares])
+def test_more_columns_than_rows_are_no_matter_of_the_solver(kind):
+    wide = np.random.default_rng(0).standard_normal((4, 6))
+    model = kind().fit(wide, wide[:, 0])
+    with pytest.raises(th.errors.CapabilityError, match=r"6 columns but rank 3.*Add rows"):
+        model.summary()
+    with pytest.raises(th.errors.CapabilityError, match=r"6 columns but rank 3.*Add rows"):
+        model.predict_interval(wide)
+    tall = kind(solver="dual").fit(wide.T, wide[0])
+    with pytest.raises(th.errors.CapabilityError, match=r"solver='dual' .*solver=\"auto\""):
+        tall.summary()

@@ -218,6 +218,13 @@ class Certain:
                 "estimate. Resample the rows with th.bootstrap, or use positive=False."
             )
         if self._evidence is None:
+            rank, d = getattr(self, "rank_", None), self.n_features_in_
+            if rank is not None and rank < d:
+                raise CapabilityError(
+                    f"{what} do not exist: X has {d} columns but rank {rank}, so single "
+                    "coefficients are not determined. Add rows or drop columns, or use "
+                    "th.BayesianRidge."
+                )
             raise CapabilityError(
                 f"{what} need the triangular factor of X, which solver={self.solution_.solver!r} "
                 'does not compute. Fit with solver="auto" or "qr".'
