@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
 from tests.models.neural.mlp_data import X_IRIS, Y_IRIS, both, quietly, waves
+from thetahat.objective.network import descent
 
 
 @both
@@ -126,6 +127,28 @@ def test_warm_starts_hold_out_the_same_rows():
         quietly(model, X_IRIS, Y_IRIS)
     scores = model.validation_scores_
     np.testing.assert_allclose(scores, scores[0], rtol=1e-6)  # the steps are next to nothing
+
+
+@pytest.mark.parametrize("seed", [3, np.uint8(3)])
+def test_every_call_of_partial_fit_has_its_own_order_of_the_rows(monkeypatch, seed):
+    """With the same seed, the second and all later calls would repeat order and dropout."""
+    orders, batches = [], descent._Step._batches
+
+    def watched(self, block, random):
+        orders.append(np.random.Generator(type(random.bit_generator)()))
+        orders[-1].bit_generator.state = random.bit_generator.state
+        return batches(self, block, random)
+
+    monkeypatch.setattr(descent._Step, "_batches", watched)
+    X, y = waves(40)
+    models = [th.MLPRegressor(hidden_layer_sizes=(3,), random_state=seed) for _ in range(2)]
+    for model in models:
+        for _ in range(4):
+            model.partial_fit(X, y)
+    drawn = [tuple(random.permutation(40)) for random in orders]
+    assert len(set(drawn[:4])) == 4
+    assert drawn[:4] == drawn[4:]
+    np.testing.assert_array_equal(models[0].coefs_[0], models[1].coefs_[0])
 
 
 @pytest.mark.parametrize("solver", ["adam", "lbfgs"])

@@ -218,5 +218,5 @@ def test_weights_that_are_no_numbers_are_refused():
     network = th.neural.Network(2, [th.neural.Dense(1)])
     with pytest.raises(th.errors.DataError, match="of dense layer 0 contain NaN or infinity"):
         network.with_weights([([[np.nan], [1.0]], [0.0])])
-    with pytest.raises(th.errors.DataError, match="1 dense layer, but 2 pairs .* are given"):
+    with pytest.raises(th.errors.DataError, match=r"1 dense layer, but 2 pairs .* are given"):
         network.with_weights([([[1.0], [1.0]], [0.0])] * 2)

@@ -187,6 +187,9 @@ class TrainedNetwork(Watched, NetworkModel):
         if going_on:
             theta = to_host(self._theta()).astype(source.dtype)
             self._require_same_network(predictor, theta, resuming)
+            if resuming and isinstance(self.random_state, int | np.integer):
+                # Each call has its own order of the rows and its own dropout.
+                random = np.random.default_rng([int(self.random_state), int(self.t_)])
             if self.early_stopping:  # the same draws as in the first fit, so the same held-out rows
                 predictor.draw(random)
         else:
