@@ -200,3 +200,16 @@ def test_an_older_snapshot_of_a_deviance_continues(tmp_path):
     quietly(model, X, y)
     np.testing.assert_array_equal(model.coefs_[0], whole.coefs_[0])
     np.testing.assert_allclose(model.loss_curve_, whole.loss_curve_, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("patience", "epochs"), [(1, "1 consecutive epoch."), (2, "2 cons")])
+@both
+def test_the_printed_text_ends_with_the_reason_to_stop(kind, patience, epochs, capsys):
+    options = {"n_iter_no_change": patience, "tol": 10.0, "verbose": True, "random_state": 0}
+    kind(**options).fit(X_IRIS, Y_IRIS)
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(f"Training loss did not improve more than tol=10.000000 for {epochs}")
+    kind(**options, early_stopping=True).fit(X_IRIS, Y_IRIS)
+    assert capsys.readouterr().out.splitlines()[-1].startswith("Validation score did not improve")
+    quietly(kind(**options, max_iter=1), X_IRIS, Y_IRIS)
+    assert capsys.readouterr().out.count("\n") == 1

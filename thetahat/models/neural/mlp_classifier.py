@@ -347,7 +347,7 @@ def _require_labels_of_block(block: Block, who: str) -> None:
 
 
 def _require_zeros_and_ones(values: Array, who: str, start: int = 0) -> None:
-    """Several columns of labels tell which labels a row has; `start` is the first row."""
+    """Each column holds whether a row has a label; `start` is the number of the first row."""
     before = f"{who}: y has {values.shape[1]} columns, so that each must hold 0 or 1 only"
     remedy = "Pass one column of labels, or fit one model per column."
     if values.dtype.kind not in "biuf":

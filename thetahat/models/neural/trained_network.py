@@ -36,13 +36,15 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRa
 from thetahat.mathematics.penalties.base import Penalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.models.neural.checkpoint import Checkpoint
-from thetahat.models.neural.divergence import (
+from thetahat.models.neural.network_model import Head, NetworkModel, Term
+from thetahat.models.neural.placement import counted_rows, require_steps_on_device, rows_on_device
+from thetahat.models.neural.reports import (
     no_finite_loss,
+    print_epoch,
+    print_stop,
     warn_of_divergence,
     warn_of_few_evaluations,
 )
-from thetahat.models.neural.network_model import Head, NetworkModel, Term
-from thetahat.models.neural.placement import counted_rows, require_steps_on_device, rows_on_device
 from thetahat.models.neural.validation_rows import validation_rows
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.network.descent import BatchDescent, Training
@@ -328,7 +330,7 @@ class TrainedNetwork(Watched, NetworkModel):
             shuffle=self.shuffle,
             decay=float(self.alpha) if self.solver == "adamw" and self.penalty else 0.0,
             score=score,
-            report=_print_epoch if self.verbose else None,
+            report=print_epoch if self.verbose else None,
             solver=self.solver,
             further=further,
             save=None
@@ -344,6 +346,8 @@ class TrainedNetwork(Watched, NetworkModel):
             self._record(training)
         if kept is not None and self.solution_.outcome not in TO_BE_CONTINUED:
             kept.end()
+        if self.verbose and self.solution_.outcome is Outcome.CONVERGED:
+            print_stop(self)
         if self.solution_.outcome is Outcome.DIVERGED:
             warn_of_divergence(self, source)
         elif descent.tolerance is not None:
@@ -383,9 +387,3 @@ class TrainedNetwork(Watched, NetworkModel):
     @abstractmethod
     def _held_out_score(self, loss: Loss, y: Array, z: Array, weight: Array | None) -> float:
         """The score of raw predictions of held-out rows; greater is better."""
-
-
-def _print_epoch(epoch: int, loss: float, score: float | None) -> None:
-    print(f"Iteration {epoch}, loss = {loss:.8f}")
-    if score is not None:
-        print(f"Validation score: {score:f}")

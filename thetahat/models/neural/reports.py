@@ -1,4 +1,4 @@
-"""What a network reports if its steps diverge: a warning, or an error if no loss was finite."""
+"""What the training of a network reports: printed epochs, and warnings and errors of its steps."""
 
 from __future__ import annotations
 
@@ -51,3 +51,18 @@ def no_finite_loss(model: Any, source: Source, when: str, remedy: str = f"{SCALE
         f"{source.schema.label(column)} of X has the largest values, up to {sizes[column]:.3g}. "
         f"{remedy}"
     )
+
+
+def print_epoch(epoch: int, loss: float, score: float | None) -> None:
+    """Print the loss of an epoch."""
+    print(f"Iteration {epoch}, loss = {loss:.8f}")
+    if score is not None:
+        print(f"Validation score: {score:f}")
+
+
+def print_stop(model: Any) -> None:
+    """Print why the training stopped before its last epoch."""
+    what = "Validation score" if model.early_stopping else "Training loss"
+    count = model.n_iter_no_change
+    epochs = "epoch" if count == 1 else "epochs"
+    print(f"{what} did not improve more than tol={model.tol:f} for {count} consecutive {epochs}.")
