@@ -314,11 +314,20 @@ class MLPClassifier(Classifier, TrainedNetwork):
         Returns
         -------
         log_p : array of shape (n, n_classes)
-            Logarithms of `predict_proba`.
+            Logarithms of `predict_proba`, finite also where these are too small for a number.
         """
-        p = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            return namespace(p).log(p)
+        z = self._raw(X)
+        xp, link = namespace(z), self.loss_function_.link
+        if link is Link.SOFTMAX:
+            z = z - xp.max(z, axis=1, keepdims=True)
+            return z - xp.log(xp.sum(xp.exp(z), axis=1, keepdims=True))
+        if z.ndim == 1:
+            return xp.stack([_log_sigmoid(-z), _log_sigmoid(z)], axis=1)
+        each = _log_sigmoid(z)
+        if self._several_labels:
+            return each
+        most = xp.max(each, axis=1, keepdims=True)
+        return each - most - xp.log(xp.sum(xp.exp(each - most), axis=1, keepdims=True))
 
     def _held_out_score(self, loss: Loss, y: Array, z: Array, weight: Array | None) -> float:
         """The accuracy of the predictions."""
@@ -331,6 +340,12 @@ class MLPClassifier(Classifier, TrainedNetwork):
         else:
             right = self._codes(z) == (y > 0 if z.ndim == 1 else y)
         return float(np.average(right, weights=weight))
+
+
+def _log_sigmoid(z: Array) -> Array:
+    """log(1/(1 + e^(−z))) without overflow."""
+    xp = namespace(z)
+    return xp.where(z < 0, z, xp.zeros_like(z)) - xp.log1p(xp.exp(-xp.abs(z)))
 
 
 def _has_several_labels(X: Any, y: Any, who: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Any
@@ -113,7 +114,8 @@ class StackedAutoencoder(AutoencoderModel):
             how["layers"] = plain
         else:
             how = self._pretrain(target, plain, whole)
-        whole.in_time(lambda rows: self._train(rows, head, X, None, **how))(target)
+        train: Callable[[Source], None] = partial(self._train, head=head, X=X, y=None, **how)
+        whole.in_time(train)(target)
         self.layers_ = plain
         self.n_components_ = int(self.n_components)
         return self
