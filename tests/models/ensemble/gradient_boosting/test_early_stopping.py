@@ -54,3 +54,27 @@ def test_out_of_bag_losses_are_zero_for_iterations_without_them():
 def test_poisson_targets_that_are_all_zero_are_refused():
     with pytest.raises(ValueError, match="All 3 targets are 0"):
         th.HistGradientBoostingRegressor(loss="poisson").fit(np.zeros((3, 1)), np.zeros(3))
+
+
+@pytest.mark.parametrize("fraction", [1e-9, 0.99, 1, 59, 60, 1000])
+def test_both_parts_need_rows_of_each_class(fraction):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = th.HistGradientBoostingClassifier(early_stopping=True, validation_fraction=fraction)
+    with pytest.raises(ValueError, match=r"would hold out \d+ of 60 rows.* of each class\. Change"):
+        model.fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize("fraction", [0.999, 60])
+def test_both_parts_need_rows(fraction):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = th.HistGradientBoostingRegressor(early_stopping=True, validation_fraction=fraction)
+    with pytest.raises(ValueError, match=r"hold out 60 of 60 rows, .* at least one row\. Change"):
+        model.fit(X, X[:, 0])
+    assert model.set_params(validation_fraction=1).fit(X, X[:, 0]).n_iter_ > 0
+
+
+def test_a_class_of_one_row_cannot_be_held_out():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = th.GradientBoostingClassifier(n_iter_no_change=2)
+    with pytest.raises(ValueError, match=r"the smallest class has one row\. Change validation"):
+        model.fit(X, np.r_[1, np.zeros(59)])

@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.in_memory import InMemory
@@ -25,6 +24,7 @@ from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.ensemble.gradient_boosting.checkpoint import Checkpoint
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import TreeRules, binned
+from thetahat.models.ensemble.gradient_boosting.held_out import hold_out
 from thetahat.models.ensemble.gradient_boosting.members import Member, SummedLearners, together
 from thetahat.models.ensemble.gradient_boosting.reoptimised import AllCoefficients
 from thetahat.models.ensemble.gradient_boosting.rounds import (
@@ -198,14 +198,8 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         fraction = self.validation_fraction
         if not self.do_early_stopping_ or fraction is None:
             return rows, None
-        numbers = np.arange(len(rows.y))
-        fitted, held = train_test_split(
-            numbers,
-            test_size=fraction,
-            random_state=np.random.RandomState(self._seed % (1 << 32)),
-            stratify=rows.y if hasattr(self, "classes_") else None,
-        )
-        return rows.take(np.sort(fitted)), rows.take(np.sort(held))
+        by_class = hasattr(self, "classes_")
+        return hold_out(rows, fraction, self._seed, by_class=by_class, who=type(self).__name__)
 
     def _stopping(self, boosting: Boosting, held: Rows | None) -> Stopping | None:
         if not self.do_early_stopping_:  # decided by all rows, those held out included
