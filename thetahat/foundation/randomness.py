@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,11 +22,15 @@ def child_generator(random_state: RandomState = None) -> np.random.Generator:
 
 
 def generator(random_state: RandomState = None) -> np.random.Generator:
-    """A generator from an int, a Generator, a RandomState (advanced by one draw) or None."""
+    """A generator from an int, a Generator, a RandomState (advanced by one draw) or None.
+
+    The module `numpy.random` stands for its global RandomState, as in scikit-learn.
+    """
     if isinstance(random_state, np.random.Generator):
         return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+    given: Any = random_state
+    if isinstance(given, np.random.RandomState) or given is np.random:
+        return np.random.default_rng(given.randint(np.iinfo(np.int32).max))
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
