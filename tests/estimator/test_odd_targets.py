@@ -89,3 +89,9 @@ def test_arrays_are_no_labels():
     y[:] = [scipy.sparse.csr_array([[1.0]]) for _ in range(8)]
     with pytest.raises(th.errors.DataError, match=r"row 0 is of type csr_array\. Give one"):
         th.LogisticRegression().fit(X, y)
+
+
+def test_trees_refuse_complex_labels_in_a_line():
+    labels = np.array([0, 1j, 0, 1j, 0, 1j, 0, 1j])
+    with pytest.raises(ValueError, match=r"^\w+: Complex data not supported: y holds complex"):
+        th.DecisionTreeClassifier().fit(X, labels)
