@@ -78,3 +78,12 @@ def test_a_class_of_one_row_cannot_be_held_out():
     model = th.GradientBoostingClassifier(n_iter_no_change=2)
     with pytest.raises(ValueError, match=r"the smallest class has one row\. Change validation"):
         model.fit(X, np.r_[1, np.zeros(59)])
+
+
+def test_a_score_that_needs_all_classes_names_the_missing_one():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = th.HistGradientBoostingClassifier(
+        early_stopping=True, scoring="neg_log_loss", random_state=0
+    )
+    with pytest.raises(ValueError, match=r"class 'rare', which decide .* Increase validation_frac"):
+        model.fit(X, np.r_[["rare"] * 2, ["usual"] * 58])

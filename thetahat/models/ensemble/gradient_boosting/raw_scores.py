@@ -11,6 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.arguments import returned_number
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows, Scorer
 
@@ -56,10 +57,21 @@ def scorer_of_raw(model: Any, scoring: Any, rows: Rows) -> Scorer:
     y = rows.y
     if labelled:
         y = model.classes_[np.maximum(y, 0).astype(np.intp)]
+    absent = np.setdiff1d(model.classes_, y).tolist() if labelled else []
     weighted = {} if rows.weight is None else {"sample_weight": rows.weight}
 
     def score(raw: Array) -> float:
-        return returned_number(scorer(answers, raw, y, **weighted), "The metric scoring")
+        try:
+            found = scorer(answers, raw, y, **weighted)
+        except ValueError as failure:
+            if not len(absent):
+                raise
+            raise DataError(
+                f"{type(model).__name__}: scoring={scoring!r} failed on rows without class "
+                f"{', '.join(map(repr, absent))}, which decide about early stopping: {failure} "
+                "Increase validation_fraction, add rows of this class, or use scoring='loss'."
+            ) from failure
+        return returned_number(found, "The metric scoring")
 
     assert has_fit_parameter(answers, "sample_weight")
     return score
