@@ -121,3 +121,13 @@ def test_centres_beyond_all_rows_are_refused(family):
         family(2, init=[[0.0, 0, 0], [0.0, 1e200, 0]], n_init=1).fit(X)
     model = family(2, init=X[:2] * 1e149, n_init=1, random_state=0).fit(X * 1e149)
     assert np.isfinite(model.cluster_centers_).all()
+
+
+@pytest.mark.parametrize("family", FAMILY)
+def test_weights_are_the_third_argument(family):
+    X, weight = rows(40), np.arange(40.0)
+    model = family(3, random_state=0).fit(X, None, weight)
+    labels, transformed = model.labels_, model.transform(X)
+    np.testing.assert_array_equal(model.fit_predict(X, None, weight), labels)
+    np.testing.assert_array_equal(model.fit_transform(X, None, weight), transformed)
+    np.testing.assert_array_equal(model.fit_transform(X, sample_weight=weight), transformed)

@@ -58,6 +58,45 @@ class CentreModel(
     _accepts_sparse = True
     _draws_rows = True
 
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, and return the labels of the training rows. Cost: that of `fit`.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Training rows.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        array of shape (n,)
+            ``labels_``: the number of the cluster of each training row.
+        """
+        self.fit(X, y, sample_weight=sample_weight)
+        return self.labels_
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and transform the training rows. Cost: that of `fit` and `transform`.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Training rows.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        array or Source of shape (n, n_clusters)
+            The transformed rows, as from `transform`.
+        """
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)
+
     def predict(self, X: Any) -> Array:
         """Find the nearest centre of every row. Cost: O(n k d).
 
