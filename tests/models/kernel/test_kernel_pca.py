@@ -123,3 +123,16 @@ def test_kernel_matrices_near_the_identity_have_components():
     model = th.KernelPCA(2, kernel="rbf").fit(rows)
     assert model.transform(rows).shape == (80, 2)
     assert np.isfinite(model.transform(rows)).all()
+
+
+@pytest.mark.parametrize("shift", [2.0**20, 2.0**30])
+def test_the_origin_of_the_rows_has_no_influence_on_the_linear_kernel(shift):
+    random = np.random.default_rng(0)
+    rows = np.round(random.standard_normal((80, 4)) * 2**16) / 2**16  # exact, also when moved
+    new = np.round(random.standard_normal((9, 4)) * 2**16) / 2**16
+    near, far = th.KernelPCA(3).fit(rows), th.KernelPCA(3).fit(rows + shift)
+    np.testing.assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-11)
+    np.testing.assert_allclose(far.transform(new + shift), near.transform(new), atol=1e-11)
+    np.testing.assert_array_equal(far.X_fit_, rows + shift)
+    peer = PCA(3).fit(rows)
+    np.testing.assert_allclose(far.eigenvalues_, peer.explained_variance_ * 79, rtol=1e-10)

@@ -20,7 +20,13 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.linalg.tiled_cholesky import memory_of_factors
-from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows
+from thetahat.models.kernel.parameters import (
+    NamedKernel,
+    around,
+    far_middle,
+    in_memory,
+    kept_rows,
+)
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.features import gram_of, not_a_kernel
@@ -161,7 +167,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         krylov = 8 * n * max(3 * k + 1, 20 + k)  # the vectors of ARPACK and those that are kept
         few = self._is_iterative(n, k)
         require_kernel_matrix(n, n, np.float64, 1 if few else 3, krylov if few else 0)
-        rows = in_double(source.X)
+        self._middle = far_middle(self.kernel_, source.X)
+        rows = around(self._middle, in_double(source.X))
         K = gram_of(self.kernel_, rows, np.arange(n))
         means = K.mean(axis=1)
         rounding = 10 * n * EPSILON * max(float(K.max()), -float(K.min()))
@@ -180,7 +187,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         self.eigenvalues_, self.eigenvectors_ = values, vectors
         self._means = means
         if self.fit_inverse_transform:
-            self._fit_inverse(rows)
+            self._fit_inverse(in_double(source.X))
         return self
 
     def _is_iterative(self, n: int, k: int) -> bool:
@@ -225,7 +232,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         return len(self.eigenvalues_)
 
     def _transform_block(self, block: Block) -> Array:
-        return self._projection()(block.X)
+        middle = vars(self).get("_middle")  # older files have none
+        return self._projection()(around(middle, in_double(block.X)))
 
     def _projection(self) -> KernelExpansion:
         """x ↦ Σᵢ k̃(x, xᵢ)vᵢ/√λ; the vectors sum to 0, so that only their constant is left."""
@@ -233,7 +241,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         scaled = self.eigenvectors_ / np.where(roots > 0, roots, np.inf)
         scaled = scaled - scaled.mean(axis=0)
         constant = -(self._means[:, None] * scaled).sum(axis=0)
-        return KernelExpansion(self.kernel_, kept_rows(self.kernel_, self.X_fit_), scaled, constant)
+        centres = around(vars(self).get("_middle"), kept_rows(self.kernel_, self.X_fit_))
+        return KernelExpansion(self.kernel_, centres, scaled, constant)
 
     def inverse_transform(self, X: Any) -> Array:
         """Find rows with the given components, by kernel ridge regression. Cost: O(n m d).

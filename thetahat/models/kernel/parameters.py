@@ -21,7 +21,8 @@ from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.given import FromFunction, Precomputed
 from thetahat.mathematics.kernels.histograms import Chi2
 from thetahat.mathematics.kernels.names import is_scikit_learns
-from thetahat.mathematics.kernels.polynomial import Polynomial, Sigmoid
+from thetahat.mathematics.kernels.pairs import dense
+from thetahat.mathematics.kernels.polynomial import Linear, Polynomial, Sigmoid
 from thetahat.mathematics.kernels.stationary import RBF, Laplacian
 from thetahat.objective.predictor import in_double
 
@@ -156,3 +157,27 @@ def in_memory(source: Source, who: str) -> InMemory:
 def kept_rows(kernel: Kernel, X: Matrix, which: Array | None = None) -> Matrix:
     """The rows to compare new rows with: in float64, or numbers for a precomputed kernel."""
     return kernel.rows(in_double(X), np.arange(X.shape[0]) if which is None else which)
+
+
+FAR = 1e4
+"""Squared length of the mean of the rows over their variance from which they are centred."""
+
+
+def far_middle(kernel: Kernel, X: Matrix) -> Array | None:
+    """The mean of rows far from 0 under the linear kernel, and None otherwise. Cost: O(n d).
+
+    Functions with an intercept, and components around the mean, do not depend on the origin of the
+    rows, but the rounding errors of their inner products grow with the distance to it.
+    """
+    if type(kernel) is not Linear or type(X) is not np.ndarray or not len(X):
+        return None
+    rows = in_double(X)
+    middle = rows[0] + (rows - rows[0]).mean(axis=0)
+    gaps = rows - middle
+    variance = float(np.einsum("ij,ij->", gaps, gaps)) / len(rows)
+    return middle if float(middle @ middle) > FAR * variance > 0 else None
+
+
+def around(middle: Array | None, X: Matrix) -> Matrix:
+    """The rows minus this middle, if there is one."""
+    return X if middle is None else dense(X) - middle

@@ -101,9 +101,9 @@ def kernel_any_loss(model: Any, graph: Graph) -> Outputs:
 
 
 def _support(model: Any, graph: Graph, weights: Any) -> str:
-    return _expansion(
-        graph, model.kernel_, model._centres, weights, model._offsets, type(model).__name__
-    )
+    # Rows far from 0 are centred: (c − m)ᵀ(x − m) + b is (c − m)ᵀx + intercept_.
+    offsets = model._offsets if model._middle is None else model.intercept_
+    return _expansion(graph, model.kernel_, model._centres, weights, offsets, type(model).__name__)
 
 
 def support_regression(model: Any, graph: Graph) -> Outputs:

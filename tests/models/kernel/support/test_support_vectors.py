@@ -346,3 +346,41 @@ def test_few_sparse_rows_give_the_model_of_dense_ones(kernel, density):
     np.testing.assert_allclose(
         found.decision_function(rows), wanted.decision_function(rows.toarray()), atol=1e-6
     )
+
+
+FAR_AWAY = 2.0**30
+
+
+@pytest.mark.parametrize("name", ["SVC", "NuSVC", "SVR", "NuSVR"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_origin_of_the_rows_has_no_influence_on_the_linear_kernel(name, n_classes, tmp_path):
+    """Inner products of rows this far from 0 have no digits left of their differences."""
+    random = np.random.default_rng(0)
+    rows = np.round(random.standard_normal((90, 3)) * 2**16) / 2**16  # exact, also when moved
+    target = rows[:, 0] + 0.3 * random.standard_normal(90)
+    if name.endswith("SVC"):
+        target = np.digitize(target, [-0.5, 0.5] if n_classes == 3 else [0.0])
+    options = {"nu": 0.3} if name.startswith("Nu") else {}
+    near = getattr(th, name)(kernel="linear", tol=1e-9, **options).fit(rows, target)
+    far = getattr(th, name)(kernel="linear", tol=1e-9, **options).fit(rows + FAR_AWAY, target)
+    th.save(far, tmp_path / "far.theta")
+
+    def values(model, rows):
+        is_classifier = name.endswith("SVC")
+        return model.decision_function(rows) if is_classifier else model.predict(rows)
+
+    expected = values(near, rows)
+    for model in (far, th.load(tmp_path / "far.theta")):
+        np.testing.assert_allclose(values(model, rows + FAR_AWAY), expected, atol=1e-7)
+        np.testing.assert_allclose(
+            values(model, sp.csr_array(rows + FAR_AWAY)), expected, atol=1e-7
+        )
+    np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-7)
+    moved = near.intercept_ - near.coef_.sum(axis=1) * FAR_AWAY
+    np.testing.assert_allclose(far.intercept_, moved, rtol=1e-7)
+    np.testing.assert_array_equal(far.support_vectors_, rows[far.support_] + FAR_AWAY)
+
+
+def test_the_origin_of_the_rows_is_part_of_a_one_class_machine():
+    rows = np.random.default_rng(0).standard_normal((50, 2)) + 1e4
+    assert th.OneClassSVM(kernel="linear").fit(rows)._middle is None

@@ -24,6 +24,7 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.models.kernel.parameters import around
 from thetahat.models.kernel.support.machine import SupportVectors
 from thetahat.models.kernel.support.pairs import PairExpansion, PairFit, columns_of_classes
 from thetahat.models.kernel.support.probabilities import coupled, fit_sigmoid, sigmoid
@@ -372,7 +373,7 @@ class SupportVectorClassifier(Classifier, SupportVectors):
     def _linear_coefficients(self) -> Any:
         if len(self.classes_) == 2:
             return super()._linear_coefficients()
-        rows, dual = self.support_vectors_, self.dual_coef_
+        rows, dual = around(self._middle, self.support_vectors_), self.dual_coef_
         dual = dual.toarray() if hasattr(dual, "toarray") else dual
         found = np.zeros((len(self.intercept_), rows.shape[1]))
         ends = np.concatenate([[0], np.cumsum(self._n_support)])

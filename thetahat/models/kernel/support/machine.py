@@ -30,7 +30,14 @@ from thetahat.mathematics.kernels.given import FromFunction, Precomputed
 from thetahat.mathematics.kernels.names import is_scikit_learns
 from thetahat.mathematics.kernels.polynomial import Linear, Sigmoid
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.models.kernel.parameters import OfKernel, in_memory, is_name, kernel_of
+from thetahat.models.kernel.parameters import (
+    OfKernel,
+    around,
+    far_middle,
+    in_memory,
+    is_name,
+    kernel_of,
+)
 from thetahat.models.kernel.support.rows import (
     FEW_ROWS,
     FEW_ROWS_OF_MANY,
@@ -149,6 +156,10 @@ class SupportVectors(OfKernel):
     _weights: Array
     _offsets: Array
     _n_support: Array
+    _has_free_intercept: ClassVar[bool] = True
+    """Whether the coefficients sum to 0, so that the origin of the rows has no influence."""
+    _middle: Array | None = None
+    """What is subtracted from the rows, if they are far from 0 under the linear kernel."""
 
     @classmethod
     def _example(cls) -> Any:
@@ -180,7 +191,7 @@ class SupportVectors(OfKernel):
         return found
 
     def _linear_coefficients(self) -> Any:
-        found = self.dual_coef_ @ self.support_vectors_
+        found = self.dual_coef_ @ around(self._middle, self.support_vectors_)
         return found if hasattr(found, "indptr") else np.asarray(found)
 
     def _begin(self, source: Any) -> tuple[InMemory, Array, Array]:
@@ -208,6 +219,10 @@ class SupportVectors(OfKernel):
                     "rows."
                 )
             self.kernel_.gram(rows.X)  # checked to be symmetric
+        if self._has_free_intercept:
+            self._middle = far_middle(
+                self.kernel_, rows.X if len(used) == rows.n_rows else rows.X[used]
+            )
         self.shape_fit_ = tuple(rows.X.shape)
         return rows, used, weight
 
@@ -231,7 +246,7 @@ class SupportVectors(OfKernel):
 
     def _training_rows(self, rows: InMemory, n_problems: int = 1) -> TrainingRows:
         """The rows for `_solve`: if they are few and of several problems, their kernel matrix."""
-        kernel, X = self.kernel_, in_double(dense_if_small(rows.X))
+        kernel, X = self.kernel_, around(self._middle, in_double(dense_if_small(rows.X)))
         few = FEW_ROWS if n_problems < MANY_PROBLEMS else FEW_ROWS_OF_MANY
         if X.shape[0] > few or isinstance(kernel, Precomputed):
             return TrainingRows(kernel, X)
@@ -314,7 +329,7 @@ class SupportVectors(OfKernel):
             self.support_vectors_ = centres
             if isinstance(centres, np.ndarray):  # by columns, as compiled code reads them
                 which, weights = joined_if_equal(centres, weights, classes)
-                centres = np.asfortranarray(centres[which])
+                centres = np.asfortranarray(around(self._middle, centres[which]))
                 classes = classes[which]
             else:
                 self.support_vectors_ = in_sparse_interface(centres)
@@ -334,13 +349,23 @@ class SupportVectors(OfKernel):
         source = self._open_again(X)
         if not len(self.support_):
             return np.tile(self._offsets, (source.n_rows, 1)).astype(source.dtype)
-        return self._expand(source, self._expansion())
+        expansion, middle = self._expansion(), self._middle
+        if middle is None:
+            return self._expand(source, expansion)
+        return self._expand(source, lambda X: expansion(around(middle, in_double(X))))
 
     def _expansion(self) -> Callable[[Matrix], Array]:
         """All functions, for rows in memory."""
         return partial(kernel_sums, self.kernel_, self._centres, self._weights, self._offsets)
 
+    def _pair_weights(self) -> Array:
+        """The coefficients of the centres, with one column for each function."""
+        return self._weights
+
     def _finish(self) -> None:
+        if self._middle is not None:  # f(x) = wᵀ(x − m) + b
+            along = np.asarray(self._centres) @ self._middle
+            self.intercept_ = self._offsets - along @ self._pair_weights()
         solution = self.solution_
         early = solution.outcome in (Outcome.STEPS_EXHAUSTED, Outcome.OUT_OF_TIME)
         self.fit_status_ = int(early)

@@ -46,6 +46,8 @@ class OneClassSVM(OutlierDetector, OneFunction):
     [1, -1]
     """
 
+    _has_free_intercept = False
+
     _: KW_ONLY
     kernel: Any = "rbf"
     degree: Any = 3
