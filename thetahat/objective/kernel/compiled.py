@@ -19,7 +19,7 @@ def compiled(kernel: Kernel) -> tuple[int, float, float, int] | None:
         return 0, 1.0, 0.0, 1
     if type(kernel) is Polynomial:
         return 1, float(kernel.gamma), float(kernel.coef0), kernel.degree
-    if type(kernel) is RBF:
+    if type(kernel) is RBF and not isinstance(kernel.length_scale, tuple):
         return 2, kernel.exponent, 0.0, 1
     if type(kernel) is Sigmoid:
         return 3, float(kernel.gamma), float(kernel.coef0), 1

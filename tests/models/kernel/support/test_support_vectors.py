@@ -381,6 +381,17 @@ def test_the_origin_of_the_rows_has_no_influence_on_the_linear_kernel(name, n_cl
     np.testing.assert_array_equal(far.support_vectors_, rows[far.support_] + FAR_AWAY)
 
 
-def test_the_origin_of_the_rows_is_part_of_a_one_class_machine():
-    rows = np.random.default_rng(0).standard_normal((50, 2)) + 1e4
-    assert th.OneClassSVM(kernel="linear").fit(rows)._middle is None
+@pytest.mark.parametrize("name", ["SVC", "SVR", "OneClassSVM"])
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_a_length_scale_for_each_column(name, n_classes):
+    rows, new = np.random.default_rng(0).standard_normal((2, 60, 3))
+    target = np.digitize(rows[:, 0], np.linspace(-0.5, 0.5, n_classes - 1))
+    kernel, options = th.kernels.RBF(length_scale=(0.3, 2.0, 10.0)), CLOSE
+    found = getattr(th, name)(kernel=kernel, **options).fit(rows, target)
+    scaled = getattr(th, name)(kernel=th.kernels.RBF(), **options)
+    scaled.fit(rows / [0.3, 2.0, 10.0], target)
+    np.testing.assert_array_equal(found.support_, scaled.support_)
+    np.testing.assert_allclose(
+        found.predict(new), scaled.predict(new / [0.3, 2.0, 10.0]), atol=1e-6
+    )
+    np.testing.assert_allclose(found.dual_coef_, scaled.dual_coef_, atol=1e-5)
