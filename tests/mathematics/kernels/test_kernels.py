@@ -233,6 +233,8 @@ def test_wrong_parameters_are_refused(make, words):
     [
         (lambda: k.RBF()(X, Z[:, :2]), "X has 3 columns and Z has 2"),
         (lambda: k.RBF()(X[0]), "Expected 2D array"),
+        (lambda: k.RBF()([[np.nan]]), "contains NaN: column 0.*Kernels do not accept"),
+        (lambda: k.Laplacian()(X, [[0.0, 1.0, np.inf]]), "contains infinity"),
         (lambda: k.Precomputed()(X), "must be square"),
         (lambda: k.Precomputed()(np.triu(np.ones((3, 3)))), r"entry \(0, 1\) is 1"),
         (lambda: k.centre(X), "must be square"),

@@ -13,6 +13,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
 from thetahat.data.arrays import is_device_array
+from thetahat.data.finite import require_finite_block
 from thetahat.data.validation import as_features
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
@@ -39,7 +40,9 @@ def rows_as_matrix(X: Any, who: str) -> Matrix:
     """X as rows of floating-point numbers; arrays of other libraries stay as they are."""
     if is_device_array(X) or (is_array_api_obj(X) and type(X) is not np.ndarray):
         return X
-    return as_features(X, who=who)[0]
+    rows, schema = as_features(X, who=who)
+    require_finite_block(rows, 0, schema, refusal="Kernels do not accept them")
+    return rows
 
 
 def require_kernel_matrix(n: int, m: int, dtype: Any, copies: int = 1, beside: int = 0) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
@@ -127,11 +128,11 @@ class RBF(Stationary):
         if self.gamma is not None:
             return self.gamma
         if self.c is not None:
-            return 1.0 / self.c
+            return min(1.0 / self.c, sys.float_info.max)
         length = self.sigma if self.sigma is not None else self.length_scale
         if isinstance(length, tuple):
             return 0.5  # of rows that have been divided by their lengths
-        return 0.5 if length is None else 0.5 / length / length
+        return 0.5 if length is None else min(0.5 / length / length, sys.float_info.max)
 
     @property
     def _width(self) -> float:

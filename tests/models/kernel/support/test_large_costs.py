@@ -48,3 +48,12 @@ def test_coefficients_that_grow_without_end_give_a_warning(name, C):
         warnings.simplefilter("error", RuntimeWarning)
         with pytest.warns(ConvergenceWarning, match="Use a smaller C"):
             getattr(th, name)(C=C, kernel="linear").fit(X, y)
+
+
+def test_widths_whose_squares_leave_the_range_of_numbers():
+    rows = np.random.default_rng(0).standard_normal((30, 2))
+    target = np.where(rows[:, 0] > 0, 1, -1)
+    narrow = th.SVC(kernel=th.kernels.RBF(sigma=1e-200)).fit(rows, target)
+    np.testing.assert_array_equal(narrow.predict(rows), target)
+    wide = th.SVC(kernel=th.kernels.RBF(sigma=1e200)).fit(rows, target)
+    assert np.ptp(wide.decision_function(rows)) == 0

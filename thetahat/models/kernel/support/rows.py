@@ -47,6 +47,8 @@ def joined_if_equal(centres: Array, weights: Array, classes: Array) -> tuple[Arr
     """The rows that are left, each once (in each class), and the sums of their weights."""
     if not len(centres):
         return slice(None), weights
+    if len(np.unique(centres[:, 0])) == len(centres):  # no two rows agree even there
+        return slice(None), weights
     rows = np.ascontiguousarray(centres) + 0.0  # −0.0 becomes 0.0
     rows = np.column_stack([rows, classes.astype(np.float64)])
     as_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
