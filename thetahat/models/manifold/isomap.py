@@ -145,6 +145,11 @@ class Isomap(NeighborEmbedding):
         index = self.nbrs_._index
         given = index.distance is None and is_sparse(index.rows)
         D = geodesic_distances(self._edges(), index, given, "Isomap")
+        if not 1e-140 <= (largest := float(D.max())) <= 1e140 and largest:
+            raise DataError(
+                f"Isomap: the distances between rows of X (up to {largest:.2g}) underflow or "
+                "overflow in squares. Rescale X, so that distances are near 1."
+            )
         in_type_of_rows(D.max(keepdims=True), source.X.dtype, "dist_matrix_", "Isomap")
         found = classical_scaling(
             D, self.n_components, tol=self.tol, max_iter=self.max_iter,

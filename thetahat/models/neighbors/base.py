@@ -22,7 +22,6 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
-from thetahat.foundation.arguments import returned_numbers
 from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
@@ -35,7 +34,6 @@ from thetahat.mathematics.distances import (
     StandardizedEuclidean,
 )
 from thetahat.mathematics.distances.base import Distance, Termwise
-from thetahat.models.neighbors.search.found import Within
 from thetahat.models.neighbors.search.given_graph import require_graph
 from thetahat.models.neighbors.search.graph import ApproximateSearch
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
@@ -166,7 +164,7 @@ class NeighborModel(Estimator):
         self._index: NeighborIndex = NeighborIndex(rows, distance, algorithm, int(self.leaf_size))
         if self._approximate is not None:
             self._index = self._index.with_graph(self._approximate)
-        self._index.prepare()
+        self._index.prepare(sums=False)
 
     def _check_loaded(self) -> None:
         if "_index" not in vars(self):
@@ -321,77 +319,3 @@ def _require_distances(rows: Matrix, n_rows: int, who: str) -> None:
             f"{who}: Negative values in data passed to precomputed distance matrix (first at row "
             f"{at[0]}, column {at[1]}: {rows[at[0], at[1]]:g}). Distances must be ≥ 0."
         )
-
-
-def neighbor_weights(distance: Array, weights: Any, who: str, first: int = 0) -> Array | None:
-    """The weights of neighbours from their distances, (n, k); None if all are equal.
-
-    By distance they are 1/d, and if a neighbour is at distance 0, only those at distance 0 count;
-    so do neighbours alone to which a function gives an infinite weight.
-    Neighbours at infinite distance count only if there are no others.
-    """
-    if weights is None or (isinstance(weights, str) and weights == "uniform"):
-        return None
-    if callable(weights):
-        found = returned_numbers(weights(distance), f"{who}: the function weights")
-        if found.shape != distance.shape or not (found >= 0).all():
-            raise ParameterError(
-                f"{who}: the function weights must return one number ≥ 0 for each distance; for "
-                f"distances of shape {distance.shape} it returned shape {found.shape}, with values "
-                f"from {found.min(initial=np.inf):g} to {found.max(initial=-np.inf):g}."
-            )
-        if not (counts := found.any(axis=-1)).all():
-            raise DataError(
-                f"{who}: the function weights is 0 for all neighbours of row "
-                f"{first + int(np.argmin(counts))}, so that nothing can be predicted there. Use "
-                "more neighbours, or weights that are positive at larger distances."
-            )
-        return _finite_weights(found)
-    with np.errstate(divide="ignore"):
-        inverse = 1.0 / distance.astype(np.float64)
-    at_zero = np.isinf(inverse)
-    rows = at_zero.any(axis=-1, keepdims=True)
-    inverse = np.where(rows, at_zero, inverse)
-    return np.where(inverse.any(axis=-1, keepdims=True), inverse, 1.0)
-
-
-LARGEST_WEIGHT = 1e150
-"""Larger weights are scaled, so that their sums with targets do not overflow."""
-
-
-def _finite_weights(weight: Array) -> Array:
-    """The weights of a function, with finite sums: infinite ones count alone, and equally."""
-    largest = weight.max(axis=-1, keepdims=True, initial=0.0)
-    if not largest.max(initial=0.0) > LARGEST_WEIGHT:
-        return weight
-    infinite = np.isinf(largest)
-    return np.where(infinite, np.isinf(weight), weight / np.where(infinite, 1.0, largest))
-
-
-def flat_weights(found: Within, weights: Any, who: str, first: int = 0) -> Array | None:
-    """As `neighbor_weights`, for neighbours within a radius; `first` is the number of row 0."""
-    if weights is None or (isinstance(weights, str) and weights == "uniform"):
-        return None
-    offsets, counts = found.offsets, found.counts
-    if not callable(weights):
-        return _inverse_distances(found.distance, offsets[:-1][counts > 0], counts[counts > 0])
-    flat = np.empty(found.row.shape[0])
-    for i in np.flatnonzero(counts):
-        some = slice(offsets[i], offsets[i + 1])
-        weight = neighbor_weights(found.distance[None, some], weights, who, first + int(i))
-        assert weight is not None
-        flat[some] = weight[0]
-    return flat
-
-
-def _inverse_distances(distance: Array, start: Array, counts: Array) -> Array:
-    """1/d as in `neighbor_weights`, for lists of neighbours that begin at `start`."""
-    with np.errstate(divide="ignore"):
-        inverse = 1.0 / distance.astype(np.float64)
-    at_zero = np.isinf(inverse)
-    if at_zero.any():
-        inverse[np.repeat(np.logical_or.reduceat(at_zero, start), counts)] = 0.0
-        inverse[at_zero] = 1.0
-    if not inverse.all():
-        inverse[np.repeat(~np.logical_or.reduceat(inverse != 0, start), counts)] = 1.0
-    return inverse

@@ -10,9 +10,9 @@ import numpy as np
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range
 from thetahat.foundation.types import Array, Matrix
-from thetahat.models.neighbors.base import neighbor_weights
 from thetahat.models.neighbors.queries import SPACE_OF_NEIGHBORS, KNearest
 from thetahat.models.neighbors.targets import NeighborsClassifier
+from thetahat.models.neighbors.weights import neighbor_weights
 
 
 @with_parameters

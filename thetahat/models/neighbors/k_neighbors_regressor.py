@@ -10,9 +10,9 @@ import numpy as np
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range
 from thetahat.foundation.types import Array, Matrix
-from thetahat.models.neighbors.base import neighbor_weights
 from thetahat.models.neighbors.queries import SPACE_OF_NEIGHBORS, KNearest
 from thetahat.models.neighbors.targets import NeighborsRegressor
+from thetahat.models.neighbors.weights import in_ordinary_units, neighbor_weights
 
 
 @with_parameters
@@ -60,10 +60,10 @@ class KNeighborsRegressor(NeighborsRegressor, KNearest):
     def _averages(self, rows: Matrix | None) -> Array:
         found = self._nearest(rows)
         weight = neighbor_weights(found.distance, self.weights, type(self).__name__)
-        targets = self._targets[found.row]
+        targets, unit = in_ordinary_units(self._targets[found.row])
         if weight is None:
-            return np.asarray(targets.mean(axis=1))
+            return np.asarray(unit * targets.mean(axis=1))
         total = weight.sum(axis=1)
         if targets.ndim == 2:
-            return np.asarray((weight * targets).sum(axis=1) / total)
-        return np.asarray((weight[:, :, None] * targets).sum(axis=1) / total[:, None])
+            return np.asarray(unit * ((weight * targets).sum(axis=1) / total))
+        return np.asarray(unit * ((weight[:, :, None] * targets).sum(axis=1) / total[:, None]))

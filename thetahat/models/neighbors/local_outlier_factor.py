@@ -141,9 +141,16 @@ class LocalOutlierFactor(OutlierDetector, KNearest):
                 "neighbours, or leave such rows out."
             )
         self._reach = found.distance[:, -1].copy()
+        with np.errstate(over="ignore"):
+            typical = float(self._reach.mean())
+        if not 1e-280 <= typical < np.inf and typical:
+            raise DataError(
+                f"LocalOutlierFactor: the distances to the neighbours (about {typical:.2g}) are "
+                "too small or too large for densities, which are their inverses. Rescale X."
+            )
         # A part of the typical distance that cannot be seen in the factors, so that the density of
         # equal rows is finite.
-        self._least = 1e-10 * (float(self._reach.mean()) or 1.0)
+        self._least = 1e-10 * (typical or 1.0)
         self._density = self._densities(found)
         self.negative_outlier_factor_ = self._negative_factors(found, self._density).astype(
             self._index.rows.dtype if self._index.rows.dtype.kind == "f" else np.float64, copy=False

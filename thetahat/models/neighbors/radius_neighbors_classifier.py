@@ -13,9 +13,9 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
-from thetahat.models.neighbors.base import flat_weights
 from thetahat.models.neighbors.queries import InRadius
 from thetahat.models.neighbors.targets import NeighborsClassifier
+from thetahat.models.neighbors.weights import flat_weights
 
 
 @with_parameters

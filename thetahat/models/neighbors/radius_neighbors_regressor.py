@@ -11,10 +11,10 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.types import Array, Matrix
-from thetahat.models.neighbors.base import flat_weights
 from thetahat.models.neighbors.queries import InRadius
 from thetahat.models.neighbors.search.found import Within
 from thetahat.models.neighbors.targets import NeighborsRegressor
+from thetahat.models.neighbors.weights import flat_weights, in_ordinary_units
 
 
 @with_parameters
@@ -85,9 +85,10 @@ class RadiusNeighborsRegressor(NeighborsRegressor, InRadius):
         weight = flat_weights(found, self.weights, type(self).__name__, first)
         total = np.bincount(query, weight, minlength=m)
         targets = self._targets.reshape(self._targets.shape[0], -1)
-        sums = [
-            np.bincount(query, column[found.row] * (1.0 if weight is None else weight), minlength=m)
-            for column in targets.T
-        ]
-        with np.errstate(invalid="ignore"):
-            return np.stack(sums, axis=1) / total[:, None]
+        means = []
+        for column in targets.T:
+            values, unit = in_ordinary_units(column[found.row])
+            sums = np.bincount(query, values * (1.0 if weight is None else weight), minlength=m)
+            with np.errstate(invalid="ignore"):
+                means.append(unit * (sums / total))
+        return np.stack(means, axis=1)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.extremes import SMALLEST
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
@@ -263,5 +264,14 @@ def _mean_square(X: Any) -> float:
     """The mean squared distance of fixed random pairs of rows."""
     pairs = np.random.default_rng(0).integers(0, X.shape[0], (2, PAIRS_FOR_UNIT))
     difference = X[pairs[0]] - X[pairs[1]]
-    square = difference.multiply(difference) if hasattr(difference, "multiply") else difference**2
-    return float(square.sum(axis=1).mean()) or 1.0
+    sparse = hasattr(difference, "multiply")
+    with np.errstate(over="ignore", under="ignore"):
+        square = difference.multiply(difference) if sparse else difference**2
+        mean = float(square.sum(axis=1).mean())
+    if not np.isfinite(mean) or (mean < SMALLEST and abs(difference).max() > 0):
+        raise DataError(
+            "EmbeddingNetwork: the squares of the differences between rows of X "
+            f"{'under' if mean < 1 else 'over'}flow (up to {abs(difference).max():.2g} in a "
+            "column). Rescale X, so that differences are near 1."
+        )
+    return mean or 1.0

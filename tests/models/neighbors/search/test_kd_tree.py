@@ -114,8 +114,8 @@ def test_a_ball_tree_takes_functions_and_their_parameters():
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (lambda tree: tree.query([[1e200, 0.0, 0.0]]), "overflow"),
-        (lambda tree: tree.query_radius([[1e200, 0.0, 0.0]], 1e300), "overflow"),
+        (lambda tree: tree.query([[1.7e308] * 3]), "overflow"),
+        (lambda tree: tree.query_radius([[1.7e308] * 3], np.inf), "overflow"),
         (lambda tree: tree.query_radius([[0.0] * 3], [0.1, 0.2]), "each of the 1 queries"),
         (lambda tree: tree.query_radius([[0.0] * 3], "far"), "must be a number ≥ 0"),
         (

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import inf, log2
+from math import log2
 from typing import Any
 
 import numpy as np
 
 from thetahat import _native
+from thetahat.data.extremes import SMALLEST
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.cached import cached_property
 from thetahat.foundation.checked_value import CheckedValue
@@ -30,8 +31,13 @@ from thetahat.foundation.memory import memory_for, require_memory
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Distance, Termwise
+from thetahat.models.neighbors.search.all_pairs import nearest_of_pairs, within_of_pairs
 from thetahat.models.neighbors.search.around import Around
 from thetahat.models.neighbors.search.copies import Copies
+from thetahat.models.neighbors.search.extreme_distances import (
+    nearest_with_extremes,
+    within_with_extremes,
+)
 from thetahat.models.neighbors.search.found import Nearest, Room, Within
 from thetahat.models.neighbors.search.gauss_transform import gauss_sums, suits_transform
 from thetahat.models.neighbors.search.given_graph import nearest_in_graph, within_in_graph
@@ -44,8 +50,8 @@ from thetahat.models.neighbors.search.graph import (
 )
 from thetahat.models.neighbors.search.index_checks import (
     check_index,
-    require_finite,
     require_visible_differences,
+    summed_power,
 )
 from thetahat.models.neighbors.search.products import (
     SINGLE,
@@ -93,9 +99,14 @@ class NeighborIndex(CheckedValue):
     def n_rows(self) -> int:
         return int(self.rows.shape[0])
 
-    def prepare(self) -> None:
-        """Make the structure of the search now, and refuse rows whose distances vanish."""
-        require_visible_differences(self.rows, self.distance)
+    def prepare(self, sums: bool = True) -> None:
+        """Make the structure of the search now.
+
+        With `sums`, rows whose distances vanish are refused, because sums around queries do not
+        measure them again.
+        """
+        if sums or not isinstance(self.distance, Termwise):
+            require_visible_differences(self.rows, self.distance)
         if not isinstance(self.distance, Termwise):
             return
         if self.graph is not None:
@@ -116,13 +127,11 @@ class NeighborIndex(CheckedValue):
         if self.distance is None and is_sparse(given):
             return nearest_in_graph(given, k)
         if not isinstance(self.distance, Termwise):
-            return self._joined(queries, k)
+            own = queries is None and self.distance is None
+            return nearest_of_pairs(self._pairs(given), given.shape[0], k, own)
         points = self._embed(queries)
-        found = self._nearest(points, k)
-        distance = self.distance.from_reduced(found.distance, self.rows.shape[1])
-        if not distance[:, -1].max(initial=0.0) < inf:
-            require_finite(distance)
-        return Nearest(distance, found.row)
+        found, d = self._nearest(points, k), self.rows.shape[1]
+        return nearest_with_extremes(self.distance, self._points, points, d, found)
 
     def within(self, queries: Matrix | None, radius: Array | float, by_distance: bool) -> Within:
         """All rows within the radius, in the order of their distances or of their numbers.
@@ -137,22 +146,27 @@ class NeighborIndex(CheckedValue):
             if self.distance is None and is_sparse(given):
                 return within_in_graph(given, radii, by_distance, room)
             if not isinstance(self.distance, Termwise):
-                return self._given_within(queries, radii, by_distance, room)
-            found = self._within(self._embed(queries), self._reduced(radii), by_distance, room)
+                return within_of_pairs(self._pairs(given), radii, by_distance, room)
+            points, reduced = self._embed(queries), self._reduced(radii)
+            found = self._within(points, reduced, by_distance, room)
         except MemoryBudgetError:
             raise
         except MemoryError as failure:
             raise room.exceeded() from failure
-        distance = self.distance.from_reduced(found.distance, self.rows.shape[1])
-        if not np.isfinite(distance.max(initial=0.0)):
-            require_finite(distance[:, None], np.repeat(np.arange(n_queries), found.counts))
-        return Within(found.counts, found.row, distance)
+        return within_with_extremes(
+            self.distance, self._points, points, self.rows.shape[1], found, radii, reduced,
+            by_distance,
+        )  # fmt: skip
 
     def count_within(self, queries: Matrix, radius: Array | float) -> Array:
         """The number of rows within the radius of every query."""
         if not isinstance(self.distance, Termwise) or is_sparse(self.rows):
             return self.within(queries, radius, False).counts
         radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (queries.shape[0],))
+        if summed_power(self.distance) is not None:
+            reduced = self._reduced(radii)
+            if ((reduced < SMALLEST) | ~np.isfinite(reduced)).any():
+                return self.within(queries, radius, False).counts
         points = _as_doubles(self._dense(self._embed(queries)))
         counts = np.empty(points.shape[0], dtype=np.int64)
         self._compiled.count(points, self._reduced(radii), counts, n_threads())
@@ -351,33 +365,6 @@ class NeighborIndex(CheckedValue):
                 made = DenseProducts(points)
             self._by_dtype[dtype] = made
         return made
-
-    def _joined(self, queries: Matrix | None, k: int) -> Nearest:
-        own = queries is None and self.distance is None
-        queries = self.rows if queries is None else queries
-        found = Nearest.empty(queries.shape[0], k)
-        for start, block in self._pairs(queries):
-            some = slice(start, start + block.shape[0])
-            if own and block.diagonal(start).any():
-                block = block.copy()
-                np.fill_diagonal(block[:, some], 0.0)  # every row is its own nearest row
-            _native.smallest_per_row(block, found.distance[some], found.row[some], n_threads())
-        return found
-
-    def _given_within(
-        self, queries: Matrix | None, radii: Array, by_distance: bool, room: Room
-    ) -> Within:
-        parts = []
-        for start, block in self._pairs(self.rows if queries is None else queries):
-            near = block <= radii[start : start + block.shape[0], None]
-            query, row = np.nonzero(near)
-            room.take(row.shape[0])
-            distance = block[near]
-            if by_distance:
-                order = np.lexsort((row, distance, query))
-                row, distance = row[order], distance[order]
-            parts.append((np.count_nonzero(near, axis=1), row, distance))
-        return Within.joined(parts)
 
     def _pairs(self, queries: Matrix) -> Iterator[tuple[int, Array]]:
         """Blocks of the matrix of distances, queries × rows, with the number of the first query."""

@@ -76,7 +76,7 @@ def require_visible_differences(rows: Matrix, distance: Distance | None) -> None
 
     Cost: O(d) unless the first rows are nearly equal, else O(n d).
     """
-    power = _summed_power(distance)
+    power = summed_power(distance)
     if power is None or not _vanishes(rows[:FEW], distance, power)[0]:
         return
     vanishes, largest = _vanishes(rows, distance, power)
@@ -100,7 +100,7 @@ def require_finite(distance: Array, queries: Array | None = None) -> None:
         )
 
 
-def _summed_power(distance: Distance | None) -> float | None:
+def summed_power(distance: Distance | None) -> float | None:
     """The power of the differences, if they are summed and are not those of unit vectors."""
     if isinstance(distance, Minkowski):
         return None if distance.p == 1 else distance.p

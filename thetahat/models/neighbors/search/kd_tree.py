@@ -245,7 +245,7 @@ class KDTree(SearchTree):
         object.__setattr__(self, "data", rows)
         object.__setattr__(self, "metric", metric.fitted(rows))
         object.__setattr__(self, "w", None)  # the distance holds it
-        self._index.prepare()
+        self._index.prepare(sums=False)
 
     @cached_property
     def _index(self) -> NeighborIndex:
@@ -337,7 +337,7 @@ class BallTree(SearchTree):
         object.__setattr__(self, "metric", metric.fitted(rows))
         object.__setattr__(self, "metric_params", None)  # the distance holds them
         object.__setattr__(self, "func", None)
-        self._index.prepare()
+        self._index.prepare(sums=False)
 
     @cached_property
     def _index(self) -> NeighborIndex:

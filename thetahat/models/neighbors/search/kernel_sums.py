@@ -26,6 +26,7 @@ from thetahat.mathematics.distances.base import Distance
 from thetahat.mathematics.distances.minkowski import RootOfSquares
 from thetahat.mathematics.smoothing.base import SmoothingKernel
 from thetahat.models.neighbors.search.index import NeighborIndex
+from thetahat.models.neighbors.search.index_checks import require_visible_differences
 
 SMALLEST_WIDTH = 1e-150
 """Smallest bandwidth; the squares of smaller ones, and of distances of that size, underflow."""
@@ -203,6 +204,7 @@ class KernelDensities:
                 rule = "positive" if name == "h" else "at least 0"
                 raise ParameterError(f"{who}: {name}={value!r} must be a finite number, {rule}.")
         require_width(float(h), "h", who)
+        require_visible_differences(self._index.rows, self._index.distance)
         shape = density_kernel(kernel, who)
         queries = self._queries(X)
         logs = self._kernel_sums.log_density(queries, shape, float(h), float(atol), float(rtol))
