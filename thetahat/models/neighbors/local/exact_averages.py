@@ -72,6 +72,7 @@ def _block(
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         least = np.where(first == 0, 0.0, first / widths)
         scaled = np.where(distance == 0, 0.0, distance / widths[query])
+    least, scaled = (np.where(np.isnan(each), np.inf, each) for each in (least, scaled))
     share, alone = _shares(kernel, scaled, least, weights[row], query)
     near = alone[query] & (distance <= first[query])
     share = np.where(alone[query], np.where(near, weights[row], 0.0), share)
