@@ -81,7 +81,7 @@ def _in_own_units(rows: Matrix) -> tuple[Matrix, float]:
 
     The unit is a power of two, by which no digit of ordinary rows changes. Cost: O(n d).
     """
-    values = rows if is_array_api_obj(rows) else rows.data[:, None]
+    values: Any = rows if is_array_api_obj(rows) else np.asarray(rows.data)[:, None]
     if not values.shape[0]:
         return rows, 1.0
     xp = array_namespace(values)

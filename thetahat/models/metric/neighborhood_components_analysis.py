@@ -153,7 +153,9 @@ class NeighborhoodComponentsAnalysis(LearnedMetric, LabelledEstimator):
         codes = source.y.astype(np.intp)
         unit = _unit_of(rows)
         rows /= unit
-        start = self._start(rows, codes, unit) if before is None else unit * np.float64(before)
+        start = (
+            self._start(rows, codes, unit) if before is None else unit * before.astype(np.float64)
+        )
         problem = NeighborChoice(rows[np.argsort(codes, kind="stable")], np.bincount(codes))
 
         def attributes(theta: Array) -> dict[str, Array]:

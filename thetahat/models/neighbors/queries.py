@@ -42,7 +42,7 @@ class KNearest(NeighborModel):
 
     def _nearest(self, rows: Matrix | None, k: Any = None) -> Nearest:
         """The k nearest training rows; of the training rows themselves if None, each but itself."""
-        count = self.n_neighbors if k is None else k
+        count: Any = self.n_neighbors if k is None else k
         check_value(count, POSITIVE, "n_neighbors", type(self).__name__)
         most = self.n_samples_fit_ - (rows is None)
         if count > most:
@@ -128,7 +128,7 @@ class InRadius(NeighborModel):
     radius: float | None
 
     def _within(self, rows: Matrix | None, radius: Any = None, by_distance: bool = False) -> Within:
-        r = self.radius if radius is None else radius
+        r: Any = self.radius if radius is None else radius
         if np.ndim(r) == 0:
             check_value(r, InRadius._ranges["radius"], "radius", type(self).__name__)
         else:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -90,7 +89,7 @@ def _minkowski(given: dict[str, Any]) -> Distance:
     if p == inf and given.get("w") is None:
         given.pop("w", None)
         return Chebyshev()
-    if isinstance(p, Real) and MOST_POWER < p < inf:
+    if isinstance(p, int | float | np.number) and MOST_POWER < p < inf:
         raise ParameterError(
             f"p={p:g} is larger than {MOST_POWER}: powers of small differences would vanish. "
             "Use p=float('inf'), the limit, which is the Chebyshev distance."
