@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn.linear_model
+from scipy import stats
 
 import thetahat as th
 from tests.repeats import repeated
@@ -90,34 +91,39 @@ def test_scores_never_fall():
     assert th.BayesianRidge().fit(X, Y).scores_ == []
 
 
-def test_intervals_count_the_intercept_too():
-    model = th.BayesianRidge().fit(X, Y)
+def test_intervals_count_the_intercept_and_the_estimated_noise():
+    """With ν = n − 1 − γ: Student's t and the noise variance ‖y − ŷ‖²/ν."""
+    model = th.BayesianRidge(tol=1e-12, alpha_1=0, alpha_2=0, lambda_1=0, lambda_2=0).fit(X, Y)
+    n, d = X.shape
+    freedom = n - 1 - (d - model.lambda_ * np.trace(model.sigma_))
+    noise = np.sum((Y - model.predict(X)) ** 2) / freedom
+    quantile = stats.t.ppf(0.95, freedom)
     _, std = model.predict(X[:5], return_std=True)
+    variance = (std**2 + 1 / (model.alpha_ * n)) * model.alpha_ * noise
     low, high = model.predict_interval(X[:5], level=0.9)
-    variance = std**2 + 1 / (model.alpha_ * len(Y))
-    np.testing.assert_allclose((high - low) / 2, 1.6448536269514722 * np.sqrt(variance))
+    np.testing.assert_allclose((high - low) / 2, quantile * np.sqrt(variance), rtol=1e-6)
     low, high = model.predict_interval(X[:5], level=0.9, kind="credible")
-    variance = variance - 1 / model.alpha_
-    np.testing.assert_allclose((high - low) / 2, 1.6448536269514722 * np.sqrt(variance), rtol=1e-8)
-    known = th.BayesianLinearRegression(0.0, 1 / model.lambda_, noise=model.alpha_**-0.5)
-    np.testing.assert_allclose(
-        model.predict_interval(X), known.fit(X, Y).predict_interval(X), rtol=1e-9
-    )
+    np.testing.assert_allclose((high - low) / 2, quantile * np.sqrt(variance - noise), rtol=1e-6)
+    line = model.summary(level=0.9)["x1"]
+    expected = quantile * np.sqrt(model.sigma_[1, 1] * model.alpha_ * noise)
+    assert (line.high - line.low) / 2 == pytest.approx(expected, rel=1e-6)
     draws, _ = model.sample_posterior(5, random_state=0)
     assert draws.shape == (5, 6)
 
 
 @repeated(100, 300)
-def test_prediction_intervals_hold_what_they_say(repeats):
-    random, hits = np.random.default_rng(3), 0
-    design = random.standard_normal((60, 4))
+@pytest.mark.parametrize("kind", [th.BayesianRidge, th.BayesianLinearRegression])
+@pytest.mark.parametrize(("n", "d"), [(60, 4), (15, 3), (8, 3)])
+def test_prediction_intervals_hold_what_they_say(kind, n, d, repeats):
+    random, hits = np.random.default_rng(3), 0.0
     for _ in range(repeats):
-        beta = random.standard_normal(4)
-        y = design @ beta + random.standard_normal(60)
-        x = random.standard_normal((1, 4))
-        low, high = th.BayesianRidge().fit(design, y).predict_interval(x, level=0.8)
-        hits += low[0] <= (x @ beta)[0] + random.standard_normal() <= high[0]
-    assert abs(hits / repeats - 0.8) < 3.5 * np.sqrt(0.16 / repeats)
+        design, beta = random.standard_normal((n, d)), random.standard_normal(d)
+        y = design @ beta + random.standard_normal(n)
+        x = random.standard_normal((20, d))
+        low, high = kind().fit(design, y).predict_interval(x, level=0.8)
+        new = x @ beta + random.standard_normal(20)
+        hits += np.mean((low <= new) & (new <= high))
+    assert abs(hits / repeats - 0.8) < 3.5 * np.sqrt(0.16 / repeats / 2)
 
 
 def test_rows_in_a_file(tmp_path):

@@ -179,6 +179,14 @@ class ARDRegression(Credible, WatchedSolver, OneTargetRegressor):
         self.X_offset_, self.X_scale_ = x_mean, np.ones(d)
         self.sigma_ = found.covariance
         self._posterior = self._joint(found, x_mean, float(y_mean[0]), about.weight)
+        shrunk = theta[1:][found.left] * np.diagonal(found.covariance)
+        self._count_noise(
+            about.weight,
+            float((1.0 - shrunk).sum()),
+            intercept=self.fit_intercept,
+            prior=2 * self.alpha_1,
+            unbiased=False,
+        )
         self._warn_unless_converged()
         return self
 

@@ -232,6 +232,10 @@ class BayesianLinearRegression(Credible, OneTargetRegressor):
         problem = _conjugate(about, prior, seen.n, flat_level, self.fit_intercept)
         self.noise_, message = self._one_noise(problem, seen)
         variance = 1.0 if self.noise_ is None else self.noise_**2
+        self._noise_freedom, self._noise_inflation = None, 1.0
+        if self.noise is None and self.noise_ is not None:
+            effective = problem.effective_coefficients(variance)
+            self._count_noise(problem.n, effective, intercept=False, prior=0.0, unbiased=True)
         mean, covariance, log_evidence = problem.posterior(variance)
         log_evidence -= 0.5 * (seen.n * np.log(2 * np.pi * variance) + seen.log_noise)
         d = source.n_features

@@ -162,6 +162,14 @@ class BayesianRidge(Credible, WatchedSolver, OneTargetRegressor):
         self.X_offset_, self.X_scale_ = path.x_mean, np.ones(source.n_features)
         self.sigma_ = evidence.covariance(theta)
         self._posterior = self._joint(evidence.coefficients(theta), path)
+        effective = float((evidence.values / (evidence.values + theta[1] / theta[0])).sum())
+        self._count_noise(
+            path.weight,
+            effective,
+            intercept=self.fit_intercept,
+            prior=2 * self.alpha_1,
+            unbiased=False,
+        )
         self._warn_unless_converged()
         return self
 

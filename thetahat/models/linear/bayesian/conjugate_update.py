@@ -102,6 +102,11 @@ class Conjugate:
             )
             return self.prior.mean + root @ u, root @ covariance @ root.T, log_evidence
 
+    def effective_coefficients(self, variance: float) -> float:
+        """γ = Σ e/(e + σ²), and 1 for each coefficient with a flat prior."""
+        values = self._split.values[self._split.reached]
+        return float(self.prior.flat.sum() + (values / (values + variance)).sum())
+
     def best_noise(self) -> tuple[float, bool]:
         """The σ² with the largest p(data), and whether it is the smallest possible one (σ → 0).
 

@@ -1,4 +1,9 @@
-"""Credible intervals, summaries and random draws for estimators with a normal posterior."""
+"""Credible intervals, summaries and random draws for estimators with a normal posterior.
+
+If the noise is estimated, intervals use Student's t with ν = n − 1 − γ degrees of freedom and the
+noise variance ‖y − ŷ‖²/ν, where γ = Σ s/(s + λ/α) is the effective number of coefficients, over the
+eigenvalues s of XᵀX. Without this, 90% intervals for 8 rows and 3 columns hold y 75% of the time.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +21,18 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior, spread_of
 from thetahat.models.linear.bayesian.posterior import (
     PosteriorSummary,
-    normal_quantile,
+    quantile_of,
     summarise_posterior,
 )
 
 
 class Credible:
     """A linear model with a normal posterior of its coefficients."""
+
+    _noise_freedom: float | None = None
+    """Degrees of freedom of the estimated noise; None if the noise is known."""
+    _noise_inflation: float = 1.0
+    """The unbiased estimate of the noise variance, as a multiple of that of the fit."""
 
     _posterior: LinearPosterior
     log_evidence_: float
@@ -58,7 +68,22 @@ class Credible:
             level=level,
             log_evidence=self.log_evidence_,
             noise=float(np.sqrt(noise)),
+            freedom=self._noise_freedom,
+            inflation=self._noise_inflation,
         )
+
+    def _count_noise(
+        self, n: float, coefficients: float, *, intercept: bool, prior: float, unbiased: bool
+    ) -> None:
+        """Set the freedom of the noise from n and the effective number of coefficients.
+
+        `prior` is the number of rows that a prior of the noise counts for. The variance of the fit
+        is ‖y − ŷ‖²/ν if it is `unbiased`, else it does not count the intercept.
+        """
+        freedom = max(n - intercept - coefficients + prior, 1.0)
+        self._noise_freedom = freedom
+        divisor = freedom if unbiased else max(n - coefficients + prior, freedom)
+        self._noise_inflation = divisor / freedom
 
     @property
     def _has_one_noise(self) -> bool:
@@ -69,8 +94,12 @@ class Credible:
     ) -> tuple[Array, Array]:
         """Compute intervals that contain a new y, or its mean, with a given probability.
 
-        Formula: xᵀm + b ± q·√(xᵀVx [+ σ² for a new y]), where V is the posterior covariance. Cost:
-        O(n d²).
+        Formula: xᵀm + b ± q·√(xᵀVx [+ σ² for a new y]), where V is the posterior covariance and q
+        the normal quantile. If the noise is estimated, q is that of Student's t with ν = n − 1 − γ
+        degrees of freedom, γ being the effective number of coefficients, and σ² = ‖y − ŷ‖²/ν; V is
+        multiplied by the same ratio as σ². The precisions of the coefficients that the evidence
+        chose count as known, so that intervals of `ARDRegression`, which chooses one for each
+        column, are too narrow for few rows. Cost: O(n d²).
 
         Parameters
         ----------
@@ -93,10 +122,11 @@ class Credible:
             raise ParameterError(
                 f"kind={kind!r} must be 'credible' (for the mean) or 'prediction' (for a new y)."
             )
-        quantile, mean = normal_quantile(level), self._raw(X)
-        variance = spread_of(self._posterior, self._open_again(X))
+        quantile, mean = quantile_of(level, self._noise_freedom), self._raw(X)
+        variance = self._noise_inflation * spread_of(self._posterior, self._open_again(X))
         if kind == "prediction":
-            variance = variance + self._noise_variance(len(mean), noise)
+            of_fit = self._noise_inflation if noise is None else 1.0
+            variance = variance + of_fit * self._noise_variance(len(mean), noise)
         half = quantile * np.sqrt(variance)
         return mean - half, mean + half
 

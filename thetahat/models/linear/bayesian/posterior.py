@@ -19,6 +19,16 @@ def normal_quantile(level: float) -> float:
     return float(stats.norm.ppf(0.5 + level / 2))
 
 
+def quantile_of(level: float, freedom: float | None) -> float:
+    """The same for Student's t; None stands for the normal distribution."""
+    from scipy import stats
+
+    if freedom is None:
+        return normal_quantile(level)
+    require_level(level)
+    return float(stats.t.ppf(0.5 + level / 2, freedom))
+
+
 @dataclass(frozen=True)
 class PosteriorCoefficient:
     """One line of a posterior summary."""
@@ -36,8 +46,9 @@ class PosteriorCoefficient:
 class PosteriorSummary(CoefficientTable):
     """Summary of the posterior of each coefficient; prints as a table.
 
-    Formula: βⱼ | data ~ N(mⱼ, Vⱼⱼ); credible interval mⱼ ± q·√Vⱼⱼ, P(βⱼ > 0) = Φ(mⱼ/√Vⱼⱼ). Cost:
-    O(d).
+    Formula: βⱼ | data ~ N(mⱼ, Vⱼⱼ); credible interval mⱼ ± q·√Vⱼⱼ, P(βⱼ > 0) = Φ(mⱼ/√Vⱼⱼ). If the
+    noise is estimated, intervals and probabilities use Student's t instead of the normal
+    distribution, and the unbiased noise variance, as ``predict_interval`` does. Cost: O(d).
 
     Attributes
     ----------
@@ -89,12 +100,22 @@ class PosteriorSummary(CoefficientTable):
 
 
 def summarise_posterior(
-    posterior: LinearPosterior, names: list[str], *, level: float, log_evidence: float, noise: float
+    posterior: LinearPosterior,
+    names: list[str],
+    *,
+    level: float,
+    log_evidence: float,
+    noise: float,
+    freedom: float | None = None,
+    inflation: float = 1.0,
 ) -> PosteriorSummary:
-    """The marginal posterior of every coefficient."""
+    """The marginal posterior of every coefficient.
+
+    `freedom` and `inflation` are those of an estimated noise variance.
+    """
     from scipy import stats
 
-    half = normal_quantile(level)
+    half = quantile_of(level, freedom) * float(np.sqrt(inflation))
     mean, covariance = posterior.in_units()
     deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     if posterior.intercept:
@@ -104,7 +125,8 @@ def summarise_posterior(
             np.roll(deviation, 1),
         )
     with np.errstate(divide="ignore", invalid="ignore"):
-        positive = stats.norm.cdf(mean / deviation)  # NaN for 0/0
+        ratio = mean / (deviation * np.sqrt(inflation))  # NaN for 0/0
+    positive = stats.norm.cdf(ratio) if freedom is None else stats.t.cdf(ratio, freedom)
     lines = zip(
         names, mean, deviation, mean - half * deviation, mean + half * deviation, positive,
         strict=True,
