@@ -342,3 +342,11 @@ def test_functions_of_the_user_are_not_called_when_loading(tmp_path):
     name = f"{__name__}:{curve.__qualname__}"
     th.load(tmp_path / "model.theta", functions={name: curve})
     assert not calls
+
+
+def test_a_path_among_the_parameters_is_saved_as_text(tmp_path):
+    path = tmp_path / "fit.npz"
+    model = th.MLPRegressor(hidden_layer_sizes=(3,), tol=1.0, checkpoint=path).fit(X, Y)
+    loaded = again(model, tmp_path)
+    assert loaded.checkpoint == str(path)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

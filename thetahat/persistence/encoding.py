@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from pathlib import PurePath
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -103,6 +104,8 @@ class Encoder:
             return {"slice": [self.encode(each, where) for each in ends]}
         if kind is bytes:
             return {"bytes": value.hex()}
+        if isinstance(value, PurePath):  # of a parameter, which takes text as well
+            return str(value)
         if isinstance(value, np.random.RandomState):
             return {"random_state": self.encode(value.get_state(legacy=True), where)}
         if isinstance(value, np.random.Generator):
