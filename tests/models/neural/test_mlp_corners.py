@@ -25,10 +25,20 @@ def test_one_held_out_row_is_refused():
         th.MLPRegressor(early_stopping=True, validation_fraction=0.1).fit(X, y)
 
 
-def test_a_column_of_targets_is_one_target():
+def test_a_column_of_targets_is_one_target(tmp_path):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     X = np.random.default_rng(0).normal(size=(40, 2))
-    model = th.MLPRegressor(hidden_layer_sizes=(4,), tol=1.0, random_state=0).fit(X, X[:, :1])
-    assert model.predict(X).shape == (40,)
+    y, options = X[:, :1], {"hidden_layer_sizes": (4,), "tol": 1.0, "random_state": 0}
+    expected = th.MLPRegressor(**options).fit(X, y[:, 0]).predict(X)
+    for column in (y, y.tolist(), pandas.DataFrame(y), polars.DataFrame(y)):
+        found = th.MLPRegressor(**options).fit(X, column).predict(X)
+        np.testing.assert_array_equal(found, expected)
+    np.save(tmp_path / "rows.npy", np.column_stack([X, y]))
+    rows = th.scan(tmp_path / "rows.npy", features=[0, 1], target=[2])
+    for solver in ("adam", "lbfgs"):
+        model = th.MLPRegressor(**options, solver=solver).fit(rows)
+        assert model.predict(X).shape == (40,)
+        assert model.score(rows) == pytest.approx(model.score(X, y))
 
 
 def test_many_rare_classes_with_early_stopping():

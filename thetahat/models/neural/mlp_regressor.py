@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.source import Source
+from thetahat.data.views import with_one_target
 from thetahat.estimator.batches import batch_after
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.source_scores import ScoredRegressor
@@ -109,6 +110,8 @@ class MLPRegressor(ScoredRegressor, TrainedNetwork, LossOfNumbers):
         if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 and not hasattr(y, "toarray"):
             y = np.asarray(y)[:, 0]
         source = self._open(X, y, sample_weight)
+        if source.n_outputs == 1:  # a list of lists, a table, or a source with a list of columns
+            source = with_one_target(source, who)
         require_squares_of_target(source, who=who)
         if loss.targets is not Targets.REAL:
             check_source_targets(loss, source, who=who)
