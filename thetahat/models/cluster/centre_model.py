@@ -64,7 +64,7 @@ class CentreModel(
         Parameters
         ----------
         X : array-like, table or Source of shape (n, d)
-            Training rows.
+            Training rows with finite numbers.
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
         sample_weight : array-like of shape (n,), optional
@@ -84,7 +84,7 @@ class CentreModel(
         Parameters
         ----------
         X : array-like, table or Source of shape (n, d)
-            Training rows.
+            Training rows with finite numbers.
         y : None
             Has no effect. Accepted for compatibility with scikit-learn.
         sample_weight : array-like of shape (n,), optional
