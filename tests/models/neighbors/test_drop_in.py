@@ -333,3 +333,18 @@ def test_distances_that_overflow_under_a_small_power_are_an_error_without_a_warn
     X = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(th.errors.DataError, match="too large"):
         th.NearestNeighbors(p=1e-5).fit(X).kneighbors()
+
+
+def test_a_float_as_label_of_outliers_does_not_turn_labels_into_floats():
+    rows, far = [[1.0], [3.0]], [[9.0], [3.0]]
+    found = th.RadiusNeighborsClassifier(0.1, outlier_label=-1.0).fit(rows, [0, 1])
+    with pytest.warns(UserWarning, match="Outlier label -1 is not"):
+        labels = found.predict(far)
+    assert labels.dtype.kind == "i"
+    assert labels.tolist() == [-1, 1]
+    for label in (1.5, np.nan):
+        with pytest.raises(TypeError, match="kind in y, such as 0"):
+            th.RadiusNeighborsClassifier(0.1, outlier_label=label).fit(rows, [0, 1])
+    floats = th.RadiusNeighborsClassifier(0.1, outlier_label=-1.0).fit(rows, [0.0, 1.0])
+    with pytest.warns(UserWarning, match="Outlier label"):
+        assert floats.predict(far).dtype.kind == "f"

@@ -83,8 +83,16 @@ class RadiusNeighborsClassifier(NeighborsClassifier, InRadius):
                 f"inconsistent with the output length: {len(outputs)}. Give one label, or one for "
                 "each column of y."
             )
-        for each, (_, classes) in zip(labels, outputs, strict=True):
-            if np.ndim(each) or isinstance(each, str) != (classes.dtype.kind in "USOT"):
+        for place, (each, (_, classes)) in enumerate(zip(labels, outputs, strict=True)):
+            if classes.dtype.kind in "iu" and isinstance(each, float | np.floating):
+                if float(each).is_integer():
+                    labels[place] = each = int(each)  # else all labels would become floats
+            is_fraction = classes.dtype.kind in "iu" and isinstance(each, float | np.floating)
+            if (
+                is_fraction
+                or np.ndim(each)
+                or isinstance(each, str) != (classes.dtype.kind in "USOT")
+            ):
                 raise OutlierLabelError(
                     f"RadiusNeighborsClassifier: outlier_label={label!r} must be one label of the "
                     f"kind in y, such as {classes.tolist()[0]!r}, or 'most_frequent'."
