@@ -24,7 +24,6 @@ from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.ensemble.gradient_boosting.checkpoint import Checkpoint
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import TreeRules, binned
-from thetahat.models.ensemble.gradient_boosting.held_out import hold_out
 from thetahat.models.ensemble.gradient_boosting.members import Member, SummedLearners, together
 from thetahat.models.ensemble.gradient_boosting.reoptimised import AllCoefficients
 from thetahat.models.ensemble.gradient_boosting.rounds import (
@@ -34,6 +33,7 @@ from thetahat.models.ensemble.gradient_boosting.rounds import (
     Rows,
     Scorer,
     Stopping,
+    hold_out,
     no_better,
     scores_of,
 )
