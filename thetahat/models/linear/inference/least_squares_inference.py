@@ -219,9 +219,9 @@ class Certain:
             )
         if self._evidence is None:
             rank, d = getattr(self, "rank_", None), self.n_features_in_
-            if rank is not None and rank < d:
+            if what != "Singular values" and rank is not None and rank < d:
                 raise CapabilityError(
-                    f"{what} do not exist: X has {d} columns but rank {rank}, so single "
+                    f"{what} cannot be computed: X has {d} columns but rank {rank}, so single "
                     "coefficients are not determined. Add rows or drop columns, or use "
                     "th.BayesianRidge."
                 )
