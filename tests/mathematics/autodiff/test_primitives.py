@@ -219,6 +219,14 @@ def test_ties_share_the_derivative_evenly():
     assert gradient(np.abs)(0.0) == 0
 
 
+def test_products_with_logarithms_and_lengths_at_zero():
+    special = pytest.importorskip("scipy.special")
+    y, x = np.array([0.0, 0.0, 2.0]), np.array([0.0, 4.0, 4.0])
+    np.testing.assert_array_equal(gradient(lambda x: special.xlogy(y, x).sum())(x), [0, 0, 0.5])
+    np.testing.assert_array_equal(gradient(lambda x: np.hypot(x[0], x[1]))(np.zeros(2)), 0)
+    np.testing.assert_allclose(gradient(lambda x: np.hypot(*x))(np.array([3.0, 4.0])), [0.6, 0.8])
+
+
 def test_powers_at_zero():
     x = np.array([0.0, 2.0])
     np.testing.assert_array_equal(gradient(lambda x: np.sum(x**2 + x**1 + x**0))(x), [1, 5])

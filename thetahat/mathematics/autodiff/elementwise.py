@@ -32,7 +32,15 @@ elementwise("floor_divide", 0, 0, domain=(0.5, 2.0))
 elementwise("reciprocal", lambda out, x: -out * out, run=lambda x: 1 / x, domain=(0.5, 2.0))
 elementwise("square", lambda out, x: 2 * x)
 elementwise("sqrt", lambda out, x: 0.5 / out, domain=(0.5, 2.0))
-elementwise("hypot", lambda out, x, y: x / out, lambda out, x, y: y / out)
+
+
+def _share(x: Array, whole: Array) -> Array:
+    """x/whole, and 0 (not 0/0) where x = 0."""
+    nothing = x == 0
+    return op.where(nothing, 0.0, x / op.where(nothing, 1.0, whole))
+
+
+elementwise("hypot", lambda out, x, y: _share(x, out), lambda out, x, y: _share(y, out))
 
 
 def _power_base(out: Array, x: Array, y: Array) -> Array:
@@ -65,7 +73,7 @@ elementwise("log_expit", lambda out, x: op.expit(-x), run=_special("log_expit"))
 elementwise(
     "xlogy",
     lambda out, x, y: op.log(y),
-    lambda out, x, y: x / y,
+    lambda out, x, y: _share(x, y),
     run=_special("xlogy"),
     domain=(0.5, 2.0),
 )
