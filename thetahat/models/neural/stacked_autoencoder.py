@@ -44,7 +44,8 @@ class StackedAutoencoder(AutoencoderModel):
     whole network x ↦ g_1(… g_L(f_L(… f_1(x)))) starts from these layers and is trained as in
     `Autoencoder` (fine-tuning). Deep networks with small initial weights learn slowly, because
     their gradients shrink from layer to layer; pretrained layers are a better start. The layers
-    can also start a classifier: see `pretrained_layers`.
+    can also start a classifier: see `pretrained_layers`. With `checkpoint`, an interrupted fit
+    continues in the level where it was; a time limit is that of all levels together.
 
     Cost: O(n p_l) per epoch of level l with p_l weights, then O(n p) per epoch of the fine-tuning;
     the codes of one level of all rows in memory at a time, or none if the rows are on disk.
