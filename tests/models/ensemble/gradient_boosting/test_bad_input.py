@@ -125,3 +125,14 @@ def test_small_equal_weights_are_no_weights(n_classes, common):
     strong = model.set_params(l2_regularization=3.0).fit(X, y).predict_proba(X)
     model.set_params(l2_regularization=3.0 * common).fit(X, y, sample_weight=np.full(500, common))
     np.testing.assert_allclose(model.predict_proba(X), strong, rtol=1e-9)
+
+
+def test_constraints_are_read_as_numbers_of_any_kind():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = th.HistGradientBoostingRegressor(max_iter=2, min_samples_leaf=5)
+    expected = model.set_params(interaction_cst=[[1], [0, 2]]).fit(X, X[:, 0]).predict(X)
+    for groups in ([[True], [False, 2]], [np.array([1]), np.array([0, 2])]):
+        found = model.set_params(interaction_cst=groups).fit(X, X[:, 0]).predict(X)
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match=r"column 1 has 2\.$"):
+        model.set_params(interaction_cst=None, monotonic_cst=[0, 2, 0]).fit(X, X[:, 0])

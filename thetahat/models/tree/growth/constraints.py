@@ -41,7 +41,7 @@ def directions(monotonic_cst: Any, columns: TreeColumns, who: str) -> Array | No
     if wrong.size:
         raise ParameterError(
             f"{who}: monotonic_cst must be an array-like of -1, 0 or 1; column {wrong[0]} has "
-            f"{given[wrong[0]]!r}."
+            f"{given.tolist()[wrong[0]]!r}."
         )
     directed = np.flatnonzero((given != 0) & columns.is_categorical)
     if directed.size:
@@ -82,7 +82,10 @@ def meeting_groups(interaction_cst: Any, d: int, who: str) -> Array | None:
                 f"{who}: interaction_cst={interaction_cst!r} must be a sequence of sets, lists or "
                 "tuples of column numbers, such as [{0, 1}, {2}]."
             )
-        groups = [tuple(group) for group in interaction_cst]
+        groups = [
+            tuple(int(j) if isinstance(j, Integral) else j for j in group)
+            for group in interaction_cst
+        ]
         for group in groups:
             for j in group:
                 if not (isinstance(j, Integral) and 0 <= j < d):
