@@ -7,6 +7,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
+from thetahat.models.kernel.support import machine
+from thetahat.objective.kernel.features import gram_of
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = np.abs(X @ np.arange(1, 5)) + 0.1
@@ -57,3 +59,22 @@ def test_widths_whose_squares_leave_the_range_of_numbers():
     np.testing.assert_array_equal(narrow.predict(rows), target)
     wide = th.SVC(kernel=th.kernels.RBF(sigma=1e200)).fit(rows, target)
     assert np.ptp(wide.decision_function(rows)) == 0
+
+
+@pytest.mark.parametrize("name", ["SVC", "NuSVC", "SVR", "OneClassSVM"])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_many_columns_give_the_function_of_the_kernel_matrix(name, kernel, monkeypatch):
+    """BLAS computes the matrix of wide rows, compiled code the rows of the others."""
+    rows = np.random.default_rng(0).standard_normal((60, 250))
+    target, options = np.where(rows[:, 0] > 0, 1.0, -1.0), dict(kernel=kernel, tol=1e-8)
+    wide = getattr(th, name)(**options).fit(rows, target)
+    monkeypatch.setattr(machine, "MANY_COLUMNS", 1000)
+    expected = getattr(th, name)(**options).fit(rows, target)
+    np.testing.assert_allclose(wide.dual_coef_, expected.dual_coef_, atol=1e-7)
+    np.testing.assert_allclose(wide.intercept_, expected.intercept_, atol=1e-7)
+    np.testing.assert_array_equal(wide.support_vectors_, rows[wide.support_])
+    calls = []
+    monkeypatch.setattr(machine, "MANY_COLUMNS", 200)
+    monkeypatch.setattr(machine, "gram_of", lambda *given: calls.append(1) or gram_of(*given))
+    getattr(th, name)(**options).fit(rows, target)
+    assert calls == [1]

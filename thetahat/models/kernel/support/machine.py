@@ -41,6 +41,7 @@ from thetahat.models.kernel.parameters import (
 from thetahat.models.kernel.support.rows import (
     FEW_ROWS,
     FEW_ROWS_OF_MANY,
+    MANY_COLUMNS,
     MANY_PROBLEMS,
     TrainingRows,
     dense_if_small,
@@ -247,10 +248,13 @@ class SupportVectors(OfKernel):
     def _training_rows(self, rows: InMemory, n_problems: int = 1) -> TrainingRows:
         """The rows for `_solve`: if they are few and of several problems, their kernel matrix."""
         kernel, X = self.kernel_, around(self._middle, in_double(dense_if_small(rows.X)))
-        few = FEW_ROWS if n_problems < MANY_PROBLEMS else FEW_ROWS_OF_MANY
+        is_dense = isinstance(X, np.ndarray)
+        is_wide = is_dense and X.shape[1] >= MANY_COLUMNS
+        few = FEW_ROWS_OF_MANY if is_wide or n_problems >= MANY_PROBLEMS else FEW_ROWS
         if X.shape[0] > few or isinstance(kernel, Precomputed):
             return TrainingRows(kernel, X)
-        if n_problems == 1 and compiled(kernel) is not None and isinstance(X, np.ndarray):
+        can_wait = n_problems == 1 and is_dense and not is_wide
+        if can_wait and compiled(kernel) is not None:
             return TrainingRows(kernel, X)  # compiled code computes the rows that it needs
         return TrainingRows(Precomputed(), gram_of(kernel, X, np.arange(X.shape[0])))
 

@@ -12,9 +12,11 @@ from thetahat.mathematics.kernels.given import Precomputed
 
 FEW_ROWS = 500
 """The kernel matrix of so few rows is computed at once, in double precision."""
+MANY_COLUMNS = 200
+"""Rows with so many columns take BLAS for the whole matrix: it is faster than the rows needed."""
 MANY_PROBLEMS = 10
 FEW_ROWS_OF_MANY = 2000
-"""The same for so many problems, which share the entries of the matrix."""
+"""The same for so many problems, which share the entries of the matrix, or for many columns."""
 FEW_ENTRIES = 1 << 20
 """So few entries of sparse rows are stored with their zeros,"""
 ZEROS_PER_ENTRY = 8
