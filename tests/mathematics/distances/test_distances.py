@@ -208,3 +208,16 @@ def test_degrees_are_noticed():
             measure(places)
         measure(np.radians(places))
     th.distances.Haversine().pairwise(np.array([[np.pi / 2, 3.0]], dtype=np.float32))
+
+
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-560, 2.0**530, 2.0**1000])
+@pytest.mark.parametrize("p", [0.7, 2, 3])
+def test_distances_have_the_unit_of_the_columns(p, unit):
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(20, 3)), random.normal(size=(9, 3))
+    distances = [th.distances.Minkowski(p), th.distances.Minkowski(p, [1.0, 2.0, 0.5])]
+    for distance in [*distances, th.distances.Euclidean()]:
+        found = distance.pairwise(unit * X, unit * Y) / unit
+        np.testing.assert_allclose(found, distance.pairwise(X, Y), rtol=1e-12)
+        mixed = distance.pairwise(np.vstack([unit * X, Y]))
+        np.testing.assert_allclose(mixed[:20, :20] / unit, distance.pairwise(X), rtol=1e-12)

@@ -29,8 +29,6 @@ REFUSING = [
     th.NadarayaWatsonClassifier(),
     th.LocallyWeightedRegression(1.0),
     th.LocallyWeightedRegression(1.0, metric="manhattan"),
-    th.CondensedNearestNeighbors(),
-    th.PrototypeClassifier(),
 ]
 """Models that form variances, or sums over rows, of powers."""
 TAKING = [
@@ -109,6 +107,27 @@ def test_predictions_do_not_depend_on_the_unit():
                 scaled.set_params(radius=2.0 * unit)
             found = scaled.fit(unit * X, target).predict(unit * (X + 0.01))
             np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
+@pytest.mark.parametrize(
+    "model",
+    [
+        th.CondensedNearestNeighbors(random_state=0),
+        th.PrototypeClassifier(),
+        th.PrototypeClassifier(n_prototypes=3, random_state=0),
+        th.VoronoiEditing(method="delaunay"),
+        th.VoronoiEditing(method="hull"),
+    ],
+    ids=repr,
+)
+def test_fewer_rows_do_not_depend_on_the_unit(model, unit):
+    X, y = rows()[:, :2], rows()[:, 2] > 0
+    expected = model.fit(X, y).predict(X + 0.01)
+    np.testing.assert_array_equal(model.fit(unit * X, y).predict(unit * (X + 0.01)), expected)
+    if hasattr(model, "sample_indices_"):
+        kept = model.sample_indices_
+        np.testing.assert_array_equal(clone(model).fit(X, y).sample_indices_, kept)
 
 
 def test_distances_whose_inverse_overflows():

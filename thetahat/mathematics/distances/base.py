@@ -22,6 +22,7 @@ from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.distances.remeasured import remeasure
 from thetahat.mathematics.parts import Part
 
 
@@ -76,6 +77,11 @@ class Termwise(Distance):
     def order(self) -> float | None:
         """The power p of the terms; inf for their maximum; None counts the columns that differ."""
 
+    @property
+    def root_power(self) -> float | None:
+        """p of distances (Σ_j |φ(x)_j − φ(y)_j|^p)^{1/p}, whose sums may under- or overflow."""
+        return None
+
     def embedded(self, X: Matrix) -> Matrix:
         """The rows φ(x) between which the terms are computed. Each depends on its own row alone."""
         return X
@@ -89,8 +95,14 @@ class Termwise(Distance):
         """The reduced distance of a radius."""
 
     def _between_all(self, X: Array, Y: Array) -> Array:
-        first, second = self.embedded(X), self.embedded(Y)
-        return self.from_reduced(reduced_distances(first, second, self.order), X.shape[1])
+        first, second = (np.asarray(self.embedded(each), dtype=np.float64) for each in (X, Y))
+        reduced = reduced_distances(first, second, self.order)
+        found = self.from_reduced(reduced, X.shape[1])
+        if self.root_power is not None:
+            if found is reduced:
+                found = reduced.copy()
+            remeasure(found, reduced, first, second, self.root_power)
+        return found
 
 
 def reduced_distances(X: Array, Y: Array, order: float | None) -> Array:

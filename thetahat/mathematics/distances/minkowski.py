@@ -21,6 +21,10 @@ class RootOfSquares(Termwise):
     def order(self) -> float:
         return 2.0
 
+    @property
+    def root_power(self) -> float:
+        return 2.0
+
     def from_reduced(self, reduced: Array, n_columns: int) -> Array:
         return np.sqrt(reduced)
 
@@ -176,6 +180,10 @@ class Minkowski(Termwise):
     @property
     def order(self) -> float:
         return self.p
+
+    @property
+    def root_power(self) -> float | None:
+        return None if self.p == 1 else self.p
 
     def fitted(self, X: Matrix) -> Minkowski:
         if self.w is not None and len(self.w) != X.shape[1]:

@@ -12,7 +12,6 @@ from thetahat.estimator.classifier import Classifier
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Distance
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
-from thetahat.models.neighbors.search.index_checks import require_visible_differences
 
 LEAF_SIZE = 30
 
@@ -44,7 +43,6 @@ class NearestPrototype(Classifier):
 
     def _keep(self, prototypes: Array, codes: Array, distance: Distance) -> None:
         """Keep the rows, with an index for each class that has any."""
-        require_visible_differences(prototypes, distance)
         labels = self.classes_[codes]
         indices: list[NeighborIndex | None] = []
         for code in range(self.classes_.shape[0]):

@@ -11,10 +11,9 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distances import named
 from thetahat.mathematics.distances.base import Distance
 from thetahat.models.neighbors.reduction.base import NearestPrototype
-from thetahat.models.neighbors.search.index_checks import require_visible_differences
+from thetahat.models.neighbors.search.metric import fitted_distance
 
 
 @with_parameters
@@ -79,8 +78,7 @@ class CondensedNearestNeighbors(NearestPrototype):
         assert isinstance(source, InMemory)
         assert source.y is not None
         rows, codes = np.array(source.X, order="C"), source.y.astype(np.intp)
-        distance = named(self.metric).fitted(rows)
-        require_visible_differences(rows, distance)
+        distance = fitted_distance(self.metric, None, 2, rows, type(self).__name__)
         order = generator(self.random_state).permutation(rows.shape[0])
         self.sample_indices_, self.n_iter_ = condensed(rows, codes, distance, order)
         self._keep(rows[self.sample_indices_], codes[self.sample_indices_], distance)

@@ -10,7 +10,6 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
-from thetahat.foundation.errors import DataError
 from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances import Euclidean
@@ -92,7 +91,7 @@ class VoronoiEditing(NearestPrototype):
         rows, codes = np.array(source.X, order="C"), source.y.astype(np.intp)
         _, first = np.unique(rows, axis=0, return_index=True)
         first = np.sort(first)
-        points = scaled_points(rows[first], type(self).__name__)
+        points = scaled_points(rows[first])
         triangulate = self.method == "delaunay" or (
             self.method == "auto" and points.shape[1] <= MOST_DELAUNAY_COLUMNS
         )
@@ -105,18 +104,13 @@ class VoronoiEditing(NearestPrototype):
         return self
 
 
-def scaled_points(rows: Array, who: str) -> Array:
+def scaled_points(rows: Array) -> Array:
     """The rows, centred and in units of their spread, so that squares are accurate."""
     points = rows.astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        points = points - points.mean(axis=0)
-        spread = float(np.abs(points).max(initial=0.0))
-    if not np.isfinite(spread) or spread > 1e150 or 0 < spread < 1e-150:
-        raise DataError(
-            f"{who}: the rows spread over {spread:g}, whose square is not a floating-point number. "
-            "Scale the columns first, for example with th.Standardizer."
-        )
-    return points / (spread or 1.0)
+    # Powers of two lose no digit. First one that keeps sums finite, then one near the spread.
+    points = points / 2.0 ** np.clip(np.frexp(np.abs(points).max(initial=0.0))[1], -1000, 1000)
+    points = points - points.mean(axis=0)
+    return points / (float(np.abs(points).max(initial=0.0)) or 1.0)
 
 
 def by_triangulation(points: Array, codes: Array) -> Array:

@@ -1,6 +1,4 @@
-"""Distances whose sums of powers under- or overflow, measured again in their own unit.
-
-    d(x, y) = 2^e·(Σ_j |(x_j − y_j)/2^e|^p)^{1/p} with 2^e next to max_j |x_j − y_j|
+"""Neighbours at distances whose sums of powers under- or overflow.
 
 Searches compare sums of powers, which are 0 below about 1e-162 and infinite beyond 1e154 for p = 2.
 The few pairs that reach these limits are measured again; where a list of neighbours ends at such a
@@ -13,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.extremes import SMALLEST
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Termwise
 from thetahat.mathematics.distances.minkowski import SquaredEuclidean
+from thetahat.mathematics.distances.remeasured import SMALLEST, measured_again
 from thetahat.models.neighbors.search.found import Nearest, Within
 from thetahat.models.neighbors.search.index_checks import require_finite, summed_power
 
@@ -123,7 +121,7 @@ def _to_all(distance: Termwise, power: float, rows: Matrix, point: Matrix) -> Ar
     at = _dense(point)
     step = max(1, ENTRIES_AT_ONCE // rows.shape[1])
     parts = [
-        _measured(_dense(rows[start : start + step]), at, power)
+        measured_again(_dense(rows[start : start + step]), at, power)
         for start in range(0, rows.shape[0], step)
     ]
     found = np.concatenate(parts)
@@ -131,20 +129,6 @@ def _to_all(distance: Termwise, power: float, rows: Matrix, point: Matrix) -> Ar
         with np.errstate(over="ignore", under="ignore"):
             return np.asarray(found * found)
     return found
-
-
-def _measured(rows: Array, point: Array, power: float) -> Array:
-    with np.errstate(over="ignore", under="ignore"):
-        gap, halved = np.abs(rows - point), 0
-        if not np.isfinite(gap).all():
-            gap, halved = np.abs(0.5 * rows - 0.5 * point), 1
-        exponent = np.frexp(gap.max(axis=1))[1]
-        # Two steps, because one factor may be beyond the range of numbers.
-        half = exponent // 2
-        scaled = np.ldexp(np.ldexp(gap, -half[:, None]), (half - exponent)[:, None])
-        sums = (scaled * scaled if power == 2 else scaled**power).sum(axis=1)
-        root = np.sqrt(sums) if power == 2 else sums ** (1 / power)
-        return np.asarray(np.ldexp(root, exponent + halved))
 
 
 def _dense(points: Matrix) -> Array:
