@@ -235,8 +235,9 @@ def test_scarce_memory_is_a_memory_error_for_every_estimator(run):
 
 @needs_fork
 def test_trees_say_how_much_memory_they_need(run):
+    """More than the 64 MiB of addresses that the C library may have reserved for a thread."""
     script = (
-        "x = random.standard_normal((60000, 24)); y = x[:, 0]\n"
+        "x = random.standard_normal((400000, 24)); y = x[:, 0]\n"
         "th.RandomForestRegressor(2).fit(x[:400], y[:400])\n"
         "pages = int(open('/proc/self/statm').read().split()[0])\n"
         "limit = pages * resource.getpagesize() + (6 << 20)\n"
