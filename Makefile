@@ -20,7 +20,7 @@ demo: $(VENV)/installed
 	    --report demo-output/report.html
 
 test: lint
-	$(BIN)/python -m pytest $(WORKERS) -m "not slow"
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not processes"
 
 test-all: lint types
 	$(BIN)/python -m pytest $(WORKERS)

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from thetahat.catalog import estimators
 from thetahat.interfaces import spread
 from thetahat.interfaces.spread import EVERYDAY
@@ -13,6 +15,7 @@ def test_the_usual_models_are_those_that_declare_it():
     assert declared == set(EVERYDAY)
 
 
+@pytest.mark.processes
 def test_other_models_are_loaded_only_if_they_are_named():
     """Loading all takes two seconds of computing time."""
     code = (

@@ -194,6 +194,7 @@ def run(*arguments, cwd):
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.processes
 def test_a_program_runs_without_an_edit(tmp_path):
     (tmp_path / "beside.py").write_text("NAME = 'beside'\n")
     (tmp_path / "program.py").write_text(
@@ -226,6 +227,7 @@ for arguments in json.loads(sys.argv[1]):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs forks")
+@pytest.mark.processes
 def test_a_program_sees_its_path_as_with_plain_python(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()

@@ -47,6 +47,7 @@ def folder(tmp_path_factory):
     ("seed", "count"),
     [(0, 400), *(pytest.param(k, 3000, marks=pytest.mark.slow) for k in range(4))],
 )
+@pytest.mark.processes
 def test_thousands_of_mutations(folder, seed, count):
     """In a process of its own, so that a crash or a large allocation is seen."""
     script = Path(__file__).with_name("mutations.py")
@@ -233,6 +234,7 @@ for path in sys.argv[2:]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs forks")
+@pytest.mark.processes
 def test_a_file_takes_no_more_memory_than_its_size_allows(folder, tmp_path):
     """At most 3 times the size of the file and 64 MB, whatever the file says."""
     ten = np.zeros((1250, 1000))

@@ -63,6 +63,7 @@ class TestWholeOrNotAtAll:
         (tmp_path / "other").write_bytes(b"")
         assert (tmp_path / "model.theta").stat().st_mode == (tmp_path / "other").stat().st_mode
 
+    @pytest.mark.processes
     def test_a_kill_at_any_moment_leaves_a_whole_file(self, tmp_path):
         """Saves two models in turn over one file and is killed; one of the two must be there."""
         path = tmp_path / "model.theta"

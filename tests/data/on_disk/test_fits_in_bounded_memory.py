@@ -108,6 +108,7 @@ def peaks(folder, memory, names):
 
 
 @pytest.mark.parametrize("names", [OF_EVERY_KIND, pytest.param(NAMES, marks=pytest.mark.slow)])
+@pytest.mark.processes
 def test_fits_to_96_megabytes_take_64(tmp_path, names):
     """The pools of Arrow and of the threads are part of it: about 40 MB for any number of rows."""
     assert write_files(tmp_path, 4, 6, 12_000) > 95e6

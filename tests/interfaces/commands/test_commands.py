@@ -198,6 +198,7 @@ class TestRefusals:
         assert "2 of 2 classes have a single row" in one_line(capsys, "compare", path, "-t", "y")
 
     @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
+    @pytest.mark.processes
     def test_a_full_disk_is_said(self, houses_csv, tmp_path):
         model = tmp_path / "price.theta"
         fit = ["fit", houses_csv, "-t", "price", "--model", "RidgeCV", "-o", str(model), "-q"]
@@ -240,6 +241,7 @@ class TestInstalledCommand:
         )
         assert run.returncode == 0, run.stderr
 
+    @pytest.mark.processes
     def test_from_standard_input_into_a_pipe(self, houses):
         text = houses.write_csv()
         models = FEW["regression"]
@@ -248,6 +250,7 @@ class TestInstalledCommand:
         assert "standard input: 240 rows" in run.stderr
         assert "\033" not in run.stdout
 
+    @pytest.mark.processes
     def test_errors_are_one_line(self, tmp_path):
         run = self.command("compare", tmp_path / "absent.csv", "-t", "y")
         assert run.returncode == 1

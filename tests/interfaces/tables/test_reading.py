@@ -148,6 +148,7 @@ def test_ten_thousand_columns(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the peak of its memory")
+@pytest.mark.processes
 def test_memory_does_not_grow_with_the_file(tmp_path):
     """Reading 100 MB in batches takes no more than reading 10 MB, give or take."""
     line = ",".join(f"{each:.12f}" for each in np.random.default_rng(0).random(10)) + "\n"
@@ -172,6 +173,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+@pytest.mark.processes
 def test_a_refused_table_leaves_no_thread_behind(tmp_path, encoding):
     """A thread of Arrow that called Python while the interpreter ended aborted the process."""
     path = tmp_path / "rows.csv"

@@ -95,6 +95,7 @@ th.MLPRegressor(
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.processes
 def test_a_killed_fit_resumes_to_the_same_bits(tmp_path):
     path = tmp_path / "fit.npz"
     run = subprocess.Popen([sys.executable, "-c", PROGRAM, str(path)])

@@ -203,6 +203,7 @@ def test_the_time_limit_keeps_the_trees_so_far(name):
     np.testing.assert_array_equal(model.predict(rows), whole.predict(rows))
 
 
+@pytest.mark.processes
 def test_ctrl_c_keeps_the_trees_so_far():
     """In a process of its own: the signal goes to whoever runs the tests otherwise."""
     code = (

@@ -35,6 +35,7 @@ th.GradientBoostingRegressor(
 """
 
 
+@pytest.mark.processes
 def test_a_killed_fit_resumes_to_the_same_bits(tmp_path):
     path = tmp_path / "long.npz"
     run = subprocess.Popen([sys.executable, "-c", textwrap.dedent(PROGRAM), str(path)])
