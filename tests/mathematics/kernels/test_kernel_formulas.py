@@ -237,5 +237,5 @@ def test_bandwidth_of_narrow_numbers(unit):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_bandwidth_does_not_call_missing_values_equal_rows(value):
-    with pytest.raises(th.errors.DataError, match="NaN or infinity"):
+    with pytest.raises(th.errors.DataError, match=r"contains (NaN|infinity)"):
         k.bandwidth([[0.0], [value], [2.0]])

@@ -23,6 +23,8 @@ LARGEST_TARGET = 1e200
 """Targets beyond this multiple of the median target are moved there."""
 LARGEST_PLANE = 1e100
 """Planes beyond this size are shortened, which hardly changes the direction in which they pull."""
+SMALLEST_EXPONENT = -1021
+"""That of the smallest power of two whose inverse is a number."""
 OUTLYING = 1e6
 """A mean of planes beyond this size is no start; their coordinatewise median is."""
 
@@ -54,7 +56,7 @@ def scaled_planes(A: Array, y: Array, subsets: Array) -> ScaledPlanes:
     planes = planes / (columns * most)
     size = np.abs(planes).max(axis=1)
     level = _unit(_median_size(size), FAR_PLANES)
-    shrink = np.minimum(1.0, LARGEST_PLANE / np.maximum(size / level, 1e-300))
+    shrink = LARGEST_PLANE / np.maximum(size / level, LARGEST_PLANE)
     return ScaledPlanes(planes / level * shrink[:, None], unit * most * level)
 
 
@@ -68,4 +70,4 @@ def _unit(size: float, far: float) -> float:
     """A power of two near the size, or 1 if it is 0 or not far from 1."""
     if size == 0 or 1 / far <= size <= far:
         return 1.0
-    return math.ldexp(1.0, math.frexp(size)[1] - 1)
+    return math.ldexp(1.0, max(math.frexp(size)[1] - 1, SMALLEST_EXPONENT))

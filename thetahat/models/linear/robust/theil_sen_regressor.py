@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.extremes import require_squares_of_rows, require_visible_columns
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
@@ -111,6 +111,7 @@ class TheilSenRegressor(WatchedSolver, OneTargetRegressor):
         assert isinstance(source, InMemory)
         assert source.y is not None
         require_squares_of_rows(source, who=type(self).__name__)
+        require_visible_columns(source)
         A, target = _design(source.X, self.fit_intercept), source.y.astype(np.float64)
         subsets = self._subsets(len(A), source.n_features)
         self.n_subpopulation_, size = subsets.shape
