@@ -237,3 +237,5 @@ def test_logarithms_of_small_probabilities_are_finite(kind, loss):
     assert np.isfinite(far).all()
     assert far.min() < -1e3
     assert (far <= 0).all()
+    if kind == "several":  # equal where the probabilities are
+        np.testing.assert_array_equal(far == 0.0, model.predict_proba(1e6 * X) == 1.0)

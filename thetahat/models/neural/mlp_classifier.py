@@ -324,8 +324,9 @@ class MLPClassifier(Classifier, TrainedNetwork):
         if z.ndim == 1:
             return xp.stack([_log_sigmoid(-z), _log_sigmoid(z)], axis=1)
         each = _log_sigmoid(z)
-        if self._several_labels:
-            return each
+        if self._several_labels:  # probabilities that are rounded to 1 have equal logarithms
+            large = self.loss_function_.mean(xp.where(z > 0, z, xp.zeros_like(z)))
+            return xp.where(z > 0, xp.log(large), each)
         most = xp.max(each, axis=1, keepdims=True)
         return each - most - xp.log(xp.sum(xp.exp(each - most), axis=1, keepdims=True))
 
