@@ -48,6 +48,11 @@ def require_counted_class(source: Source, of_class: Array, who: str) -> None:
         codes = to_host(source.y).astype(np.intp)
         weight = 1.0 if source.weight is None else to_host(source.weight)
         counted = bool((of_class[codes] * weight).any())
+    require_counted_row(counted, who)
+
+
+def require_counted_row(counted: bool, who: str) -> None:
+    """Raise an error unless some row has a positive weight after the weights of the classes."""
     if not counted:
         raise ParameterError(
             f"{who}: class_weight gives every row of positive sample weight the weight 0. Give a "

@@ -12,7 +12,7 @@ from thetahat.estimator.parameters import Range
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.queries import SPACE_OF_NEIGHBORS, KNearest
 from thetahat.models.neighbors.targets import NeighborsRegressor
-from thetahat.models.neighbors.weights import in_ordinary_units, neighbor_weights
+from thetahat.models.neighbors.weights import neighbor_weights, summable_targets
 
 
 @with_parameters
@@ -60,7 +60,7 @@ class KNeighborsRegressor(NeighborsRegressor, KNearest):
     def _averages(self, rows: Matrix | None) -> Array:
         found = self._nearest(rows)
         weight = neighbor_weights(found.distance, self.weights, type(self).__name__)
-        targets, unit = in_ordinary_units(self._targets[found.row])
+        targets, unit = summable_targets(self._targets[found.row])
         if weight is None:
             return np.asarray(unit * targets.mean(axis=1))
         total = weight.sum(axis=1)

@@ -14,7 +14,7 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.queries import InRadius
 from thetahat.models.neighbors.search.found import Within
 from thetahat.models.neighbors.targets import NeighborsRegressor
-from thetahat.models.neighbors.weights import flat_weights, in_ordinary_units
+from thetahat.models.neighbors.weights import flat_weights, summable_targets
 
 
 @with_parameters
@@ -87,7 +87,7 @@ class RadiusNeighborsRegressor(NeighborsRegressor, InRadius):
         targets = self._targets.reshape(self._targets.shape[0], -1)
         means = []
         for column in targets.T:
-            values, unit = in_ordinary_units(column[found.row])
+            values, unit = summable_targets(column[found.row])
             sums = np.bincount(query, values * (1.0 if weight is None else weight), minlength=m)
             with np.errstate(invalid="ignore"):
                 means.append(unit * (sums / total))

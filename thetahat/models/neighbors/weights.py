@@ -95,7 +95,7 @@ def _units(least: Array) -> Array:
     return np.where(least < 1 / LARGEST_WEIGHT, least, 1.0)
 
 
-def in_ordinary_units(targets: Array) -> tuple[Array, float]:
+def summable_targets(targets: Array) -> tuple[Array, float]:
     """The targets in a unit in which weighted sums of them are finite, and this unit."""
     largest = max(float(targets.max(initial=0.0)), -float(targets.min(initial=0.0)))
     if largest <= LARGEST_WEIGHT:

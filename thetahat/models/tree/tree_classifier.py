@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.arrays import as_array
-from thetahat.data.class_weights import weights_of_classes
+from thetahat.data.class_weights import require_counted_row, weights_of_classes
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import require_dense_target
@@ -127,9 +127,5 @@ class TreeClassifierLearner(TreeLearner, Classifier):
             codes = np.asarray(source.y)[:, k]
             alone = replace(source, y=codes, n_outputs=0)
             total = total * weights_of_classes(alone, classes, of_output, who)[codes.astype(int)]
-        if not total.any():
-            raise ParameterError(
-                f"{who}: class_weight gives every row of positive sample weight the weight 0. Give "
-                "positive weights to the classes of at least one such row."
-            )
+        require_counted_row(bool(total.any()), who)
         return replace(source, weight=total, has_weight=True)
