@@ -88,12 +88,18 @@ def hold_out(
 
     n = len(rows.y)
     held = int(fraction) if fraction >= 1 else ceil(fraction * n)
-    sizes = np.unique(rows.y, return_counts=True)[1] if by_class else np.array([2])
-    if min(held, n - held) < len(sizes) or sizes.min() < 2:
-        few = ", but the smallest class has one row" if sizes.min() < 2 else ""
+    codes, sizes = np.unique(rows.y, return_counts=True) if by_class else ([0], np.array([2]))
+    if sizes.min() < 2:
+        few = [float(code) for code, size in zip(codes, sizes, strict=True) if size < 2]
+        raise DataError(
+            f"{who}: The least populated classes in y have only 1 member, but early stopping holds "
+            f"out rows of each class. Classes with too few members are: {few}, as numbers in "
+            "classes_. Add rows of these classes, or turn early stopping off."
+        )
+    if min(held, n - held) < len(sizes):
         raise DataError(
             f"{who}: early stopping with validation_fraction={fraction:g} would hold out {held} of "
-            f"{n} rows, and both parts need at least one row{' of each class' * by_class}{few}. "
+            f"{n} rows, and both parts need at least one row{' of each class' * by_class}. "
             "Change validation_fraction, add rows, or turn early stopping off."
         )
     fitted, validation = train_test_split(
