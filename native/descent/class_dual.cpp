@@ -9,14 +9,16 @@
 //
 // Rows are visited in a random order given by the seed, by one thread. A row that does not violate
 // the optimality conditions, because it is at rest or at its bounds, is skipped until the next
-// round of ten epochs, or of a quarter of them all. Returns the largest violation of the last
-// epoch, and a positive number if that epoch did not visit all rows.
+// round of ten epochs, or of a quarter of them all. Every few epochs, conjugate gradients climb the
+// face that these have found (class_face.hpp). Returns the largest violation of the last epoch, and
+// a positive number if that epoch did not visit all rows.
 
 #include <functional>
 #include <limits>
 #include <vector>
 
 #include "core/rows.hpp"
+#include "descent/class_face.hpp"
 
 namespace thetahat {
 
@@ -116,6 +118,8 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
     bool whole = true; // whether the last epoch visited all rows
     const std::size_t round = std::max(SHORTEST_ROUND, epochs / 4);
     Shuffler random(seed);
+    ClassFace<Rows> face(rows, right_class, c, squares.data(), constant, classes);
+    std::size_t pause = SHORTEST_ROUND, next = SHORTEST_ROUND;
     for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
         if (epoch % round == 0)
             n_active = n;
@@ -175,7 +179,12 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
             for (std::size_t m = 0; m < classes; ++m)
                 w[d * classes + m] += moves[m] * constant;
         }
-        if (largest <= tolerance) {
+        // A face that is still changing is climbed less often; epochs follow even the last climb.
+        if (epoch + 1 == next && epoch + 1 < epochs && largest > 0.0) {
+            pause = face.climb(a, w) ? SHORTEST_ROUND : 2 * pause;
+            next += pause;
+            n_active = n;
+        } else if (largest <= tolerance) {
             if (whole)
                 break;
             n_active = n;

@@ -105,3 +105,21 @@ def test_class_dual_epochs_settle():
     first = _native.class_dual_epochs(*arguments, 1, 1, 0.0)
     last = _native.class_dual_epochs(*arguments, 2, 2000, 1e-9)
     assert last <= 1e-9 < first
+
+
+@pytest.mark.parametrize("constant", [0.0, 1.0])
+def test_class_dual_epochs_climb_the_face_of_the_optimum(constant):
+    random = np.random.default_rng(11)
+    x, y = random.standard_normal((200, 10)) + 3.0, random.integers(0, 6, 200)
+    x[5], cost = 0.0, np.where(np.arange(200) == 7, 0.0, 5.0)
+    for rows in ((x,), csr(x, np.int32)):
+        alpha, weights = np.zeros((200, 6)), np.zeros((11, 6))
+        for seed in range(6):  # single rows alone need ten times as many epochs
+            violation = _native.class_dual_epochs(
+                *rows, y, cost, constant, alpha, weights, seed, 80, 1e-9
+            )
+        assert violation <= 1e-9
+        design = np.column_stack([x, np.full(200, constant)])
+        np.testing.assert_allclose(weights, design.T @ alpha, atol=1e-9)
+        np.testing.assert_allclose(alpha.sum(axis=1), 0.0, atol=1e-9)
+        assert np.all(alpha <= cost[:, None] * np.eye(6)[y])

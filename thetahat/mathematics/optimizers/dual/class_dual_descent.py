@@ -2,6 +2,8 @@
 
 All dual variables of one row are set at once, to the exact maximum of the dual over them. This is a
 projection: the classes are sorted by their slopes, and the first ones share the weight of the row.
+Where no dual variable meets its bound, the dual is quadratic, and between some sweeps conjugate
+gradients improve all of them together.
 
 Intercepts without a penalty require that the dual variables of each class sum to 0. They are found
 by the method of multipliers, as in `dual_coordinate_descent`: a constant column represents them
