@@ -255,6 +255,14 @@ def test_squared_loss_through_the_sandwich_is_near_the_classical():
     np.testing.assert_allclose(wide.standard_errors_, fitted().standard_errors_, rtol=0.5)
 
 
+def test_robust_losses_claim_no_likelihood():
+    summary = fitted(loss=th.losses.Huber(delta=0.1)).summary()
+    assert np.isnan([summary.log_likelihood, summary.aic, summary.bic]).all()
+    assert "likelihood" not in str(summary)
+    assert "log-likelihood" in str(fitted().summary())
+    assert np.isfinite(fitted().summary().aic)
+
+
 @pytest.mark.parametrize("weights", ["frequency", "precision"])
 def test_the_sandwich_is_that_of_an_m_estimator(weights):
     """Cov = H⁻¹MH⁻¹·n/(n − p), with M = Σ wψ²ggᵀ of counts, or Σ w²ψ²ggᵀ of precisions."""

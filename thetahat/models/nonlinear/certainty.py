@@ -242,7 +242,8 @@ class NonlinearSummary(CoefficientTable):
         Weighted sum of squared residuals, Σ w (y − f)².
     log_likelihood, aic, bic : float
         Maximum log-likelihood, −(n/2)(log 2πσ̂² + 1), plus ½Σ log wᵢ if the weights are precisions,
-        and the information criteria computed from it.
+        and the information criteria computed from it. NaN for losses other than the squared one,
+        because a robust loss does not say how the noise is distributed.
     condition : float
         Condition number (κ) of the Jacobian J with scaled columns.
 
@@ -271,12 +272,17 @@ class NonlinearSummary(CoefficientTable):
     at_bound: tuple[str, ...]
 
     def _footer(self) -> list[str]:
+        has_likelihood = not np.isnan(self.log_likelihood)
+        mle = f" (maximum likelihood {self.sigma_mle:.5g})" if has_likelihood else ""
         lines = [
             f"n = {self.n:g}, {self.degrees_of_freedom:g} degrees of freedom, "
-            f"σ̂ = {self.sigma:.5g} (maximum likelihood {self.sigma_mle:.5g})",
+            f"σ̂ = {self.sigma:.5g}{mle}",
             f"Σr² = {self.residual_squares:.6g}, κ = {self.condition:.3g} ({self.solver})",
-            f"log-likelihood {self.log_likelihood:.4f}, AIC {self.aic:.2f}, BIC {self.bic:.2f}",
         ]
+        if has_likelihood:
+            lines.append(
+                f"log-likelihood {self.log_likelihood:.4f}, AIC {self.aic:.2f}, BIC {self.bic:.2f}"
+            )
         if self.weights != "none":
             lines.append(f"sample weights interpreted as {self.weights} weights")
         lost = [c.name for c in self.coefficients if np.isinf(c.standard_error)]
@@ -305,6 +311,8 @@ def summarise_curve(
     with np.errstate(divide="ignore", invalid="ignore"):
         t = theta / errors
         log_likelihood = -n / 2 * (np.log(2 * np.pi * sigma_mle**2) + 1.0)
+        if evidence.robust_sigma is not None:
+            log_likelihood = np.nan
         if weights == "precision":  # the variance of row i is σ²/wᵢ
             log_likelihood += evidence.log_weights / 2
         half = quantile * errors
