@@ -321,8 +321,22 @@ class StochasticDescent:
             value=_mean(progress),
             gap=max(state.gap for state in progress),
             gap_kind=GAP_KIND if self.score is None else "change of the held-out score",
-            message=outcome.value,
+            message=self._message(outcome),
         )
+
+    def _message(self, outcome: Outcome) -> str:
+        """How the descent stopped: its rule is progress, not a gap as for other solvers."""
+        if outcome is Outcome.CONVERGED:
+            goal = "objective fell" if self.score is None else "held-out score rose"
+            return (
+                f"converged: in none of the last {self.patience} epochs the {goal} by more than "
+                f"{self.tolerance:g} beyond the best"
+            )
+        if outcome is Outcome.DIVERGED:
+            return "diverged: the mean loss is far above that of predicting 0"
+        if outcome is Outcome.STEPS_EXHAUSTED and self.tolerance is None:
+            return "all epochs were made, without a rule that stops earlier"
+        return outcome.value
 
 
 def _in_one_block(source: Source) -> bool:

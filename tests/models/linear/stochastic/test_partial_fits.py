@@ -129,3 +129,14 @@ def test_epochs_are_reported_and_an_interrupt_keeps_the_last():
         model.fit(X, CLASSES)
     assert model.solution_.outcome is th.results.Outcome.INTERRUPTED
     assert_same(model, th.SGDClassifier(max_iter=3, **options).fit(X, CLASSES))
+
+
+def test_the_report_says_by_which_rule_the_epochs_ended():
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    y = X @ [1.0, 2.0, 3.0] > 0
+    model = th.SGDClassifier(random_state=0).fit(X, y)
+    assert "last 5 epochs the objective fell by more than 0.001" in model.solution_.message
+    model.set_params(early_stopping=True).fit(X, y)
+    assert "held-out score rose by more than 0.001" in model.solution_.message
+    model.set_params(early_stopping=False).partial_fit(X, y)
+    assert "without a rule" in model.solution_.message
