@@ -1,8 +1,7 @@
 """Neighbours: searches by tree and by products, beside SciPy's tree and scikit-learn's.
 
 Quality is the largest difference of a distance from the true one, so that only exact neighbours
-count; of approximate neighbours, the share that is missing beyond 5%. A call fits and searches,
-except where one row is predicted.
+count. A call fits and searches, except where one row is predicted.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
 from benchmarks.peers import SKLEARN, contenders, with_intelex
 
 TREE = "SciPy cKDTree"
-HNSW = "hnswlib"
 FAISS = "faiss flat"
 K = 10
 CHECKED = 20
@@ -33,21 +31,6 @@ def rows(n: int, d: int, queries: int, *, dtype: str = "float64", kind: str = "u
         draw = random.random if kind == "uniform" else random.standard_normal
         X = draw((count + asked, d)).astype(dtype)
         return {"X": X[:count], "new": X[count:]}
-
-    return build
-
-
-def mixture(n: int, d: int, queries: int) -> Callable[[bool], Data]:
-    """float32 rows around 200 centres that overlap, as embeddings do."""
-
-    def build(quick: bool) -> Data:
-        count, asked = (2000, 300) if quick else (n, queries)
-        random = np.random.default_rng(0)
-        centres = random.standard_normal((200, d))
-        X = centres[random.integers(0, 200, count + asked)] + random.standard_normal(
-            (count + asked, d)
-        )
-        return {"X": X[:count].astype("float32"), "new": X[count:].astype("float32")}
 
     return build
 
@@ -94,28 +77,6 @@ def scipy_tree() -> Callable[[Data], Call]:
     return prepare
 
 
-def hnsw(width: int) -> Contender:
-    """Its defaults for links, and the width of the search that reaches the recall."""
-
-    def load() -> Callable[[Data], Call]:
-        import hnswlib
-
-        def prepare(data: Data) -> Call:
-            def call() -> Any:
-                X = data["X"]
-                index = hnswlib.Index("l2", X.shape[1])
-                index.init_index(len(X), M=16, ef_construction=100, random_seed=1)
-                index.add_items(X)
-                index.set_ef(width)
-                return np.sqrt(index.knn_query(data["new"], K)[1])
-
-            return call
-
-        return prepare
-
-    return load
-
-
 def one_row(library: str) -> Contender:
     """One prediction by a fitted classifier."""
 
@@ -141,16 +102,6 @@ def deviation(data: Data, distance: Any) -> float:
         true = np.sort(np.sqrt(((X.astype(float) - query) ** 2).sum(axis=1)))[:K]
         worst = max(worst, float(np.abs(true - found).max() / true.max()))
     return max(worst, 1e-6)  # rounding is no difference
-
-
-def missing(data: Data, distance: Any) -> float:
-    """The share of the true neighbours that were not found, beyond 5%."""
-    X, new = data["X"], data["new"][: 10 * CHECKED]
-    found = 0
-    for query, near in zip(new.astype(float), distance, strict=False):
-        far = np.partition(((X - query) ** 2).sum(axis=1), K - 1)[K - 1]
-        found += int((np.asarray(near) ** 2 <= far * (1 + 1e-5)).sum())
-    return max(0.0, 0.95 - found / (K * len(new)))
 
 
 def nothing(data: Data, result: Any) -> float:
@@ -205,23 +156,6 @@ CASES = (
     *(
         Case(f"{n}×10, {n} queries", rows(n, 10, n, kind="normal"), WITH_TREE, deviation, LARGEST)
         for n in (100, 1000, 10_000)
-    ),
-    Case(
-        "approximate 200k×64 float32, mixture, 10k queries",
-        mixture(200_000, 64, 10_000),
-        {OURS: search(OURS, algorithm="approximate"), HNSW: hnsw(100)},
-        missing,
-        "neighbours missing beyond 5%",
-        bars=(Bar(HNSW, 1.0),),
-        slack=0.01,
-    ),
-    Case(
-        "approximate 200k×64 float32, one Gaussian, 1k queries",
-        rows(200_000, 64, 1000, dtype="float32", kind="normal"),
-        {OURS: search(OURS, algorithm="approximate"), HNSW: hnsw(1000)},
-        missing,
-        "neighbours missing beyond 5%",
-        slack=0.01,
     ),
     Case(
         "KNeighborsClassifier 100k×10, one row",
