@@ -65,6 +65,7 @@ DECLARED = {
     "LeastSquaresEvidence": "thetahat.models.linear.inference.least_squares_evidence:Evidence",
     "LevelCounts": "thetahat.models.generative.naive_bayes.level_counts:LevelCounts",
     "LikelihoodEvidence": "thetahat.models.linear.inference.likelihood_evidence:LikelihoodEvidence",
+    "LinearAround": "thetahat.mathematics.kernels.polynomial:LinearAround",
     "LinearFit": "thetahat.mathematics.linalg.least_squares:LinearFit",
     "LinearPosterior": "thetahat.mathematics.distributions.gaussian.posterior:LinearPosterior",
     "LinearPredictor": "thetahat.objective.predictor:LinearPredictor",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 
 import thetahat as th
@@ -352,3 +353,30 @@ def test_logarithms_of_probabilities_that_round_to_zero_are_finite():
     found = several.predict_log_proba(100 * X)
     assert np.isfinite(found).all()
     np.testing.assert_allclose(np.exp(found), several.predict_proba(100 * X), atol=1e-12)
+
+
+LINEAR = {
+    "squared": th.KernelModel(kernel="linear"),
+    "hinge": th.KernelModel("hinge", kernel="linear"),
+    "absolute": th.KernelModel("absolute", kernel="linear"),
+    "few centres": th.KernelModel("logistic", kernel="linear", n_components=9, random_state=0),
+    "logistic": th.KernelLogisticRegression(kernel="linear"),
+    "discriminants": th.KernelDiscriminantAnalysis(kernel="linear", alpha=1e-3),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_the_origin_of_the_rows_has_no_influence_on_the_linear_kernel(name, tmp_path):
+    random, found = np.random.default_rng(0), []
+    rows = np.round(random.standard_normal((80, 3)) * 2**16) / 2**16  # exact, also when moved
+    y = rows[:, 0] + random.standard_normal(80)
+    y = y if name in ("squared", "absolute") else y > 0
+    for shift in (0.0, 2.0**30):
+        model = clone(LINEAR[name]).fit(rows + shift, y)
+        if name != "discriminants":
+            np.testing.assert_array_equal(model.X_fit_, rows[model.support_] + shift)
+        th.save(model, tmp_path / "model")
+        model = th.load(tmp_path / "model")
+        raw = model.transform if name == "discriminants" else model.raw_prediction
+        found.append(raw(rows + shift))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-6 * np.abs(found[0]).max())

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
 
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel, Pullback
 from thetahat.mathematics.kernels.hyperparameters import Hyperparameter
-from thetahat.mathematics.kernels.pairs import inner_products, squared_norms
+from thetahat.mathematics.kernels.pairs import dense, inner_products, squared_norms
 from thetahat.mathematics.parts import number, whole
 
 
@@ -36,6 +37,38 @@ class Linear(Kernel):
     def diagonal(self, X: Matrix) -> Array:
         """‖x‖²."""
         return squared_norms(X)
+
+
+@dataclass(frozen=True)
+class LinearAround(Kernel):
+    """The linear kernel of rows minus a point: k(x, z) = (x − m)ᵀ(z − m).
+
+    Its functions with an intercept are those of `Linear`. Their rounding errors are smaller if the
+    rows are near the point, but far from 0. Cost: O(n m d).
+    """
+
+    origin: tuple[float, ...]
+
+    name = "linear_around"
+
+    def _moved(self, X: Matrix) -> Array:
+        if len(self.origin) != X.shape[1]:
+            raise DataError(
+                f"{self!r:.80}: origin has {len(self.origin)} entries, but X has {X.shape[1]} "
+                "columns. Give one number for each column."
+            )
+        rows = dense(X)
+        return rows - array_namespace(rows).asarray(
+            list(self.origin), dtype=rows.dtype, device=device(rows)
+        )
+
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """(x − m)ᵀ(z − m)."""
+        return inner_products(self._moved(X), self._moved(Z))
+
+    def diagonal(self, X: Matrix) -> Array:
+        """‖x − m‖²."""
+        return squared_norms(self._moved(X))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.linalg.tiled_cholesky import cholesky_in_place, cholesky_solve
 from thetahat.mathematics.losses.links import softmax
-from thetahat.models.kernel.parameters import NamedKernel, in_memory
+from thetahat.models.kernel.parameters import NamedKernel, in_memory, near_rows
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.features import KernelFeatures
 
@@ -132,7 +132,7 @@ class KernelDiscriminantAnalysis(
                 "Add rows."
             )
         components = self._component_count(count)
-        self.kernel_ = self._kernel(source)
+        self.kernel_ = near_rows(self._kernel(source), source.X)
         require_kernel_matrix(len(used), len(used), np.float64, copies=4)
         features = KernelFeatures.of(self.kernel_, source.X, used)
         rows = features.of_rows(source.X)

@@ -26,7 +26,7 @@ from thetahat.mathematics.linalg.tiled_cholesky import memory_of_factors
 from thetahat.mathematics.losses.box_dual import has_support_vectors
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
-from thetahat.models.kernel.parameters import OfKernel, kept_rows
+from thetahat.models.kernel.parameters import OfKernel, kept_rows, near_rows
 from thetahat.objective.choose import LARGEST_SKETCH
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.kernel.centres import RULES, choose_centres
@@ -135,6 +135,8 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
     ) -> None:
         """Minimise the mean loss plus strength/2·‖f‖² over functions f of the kernel."""
         self.kernel_ = self._kernel(source)
+        if self.fit_intercept:
+            self.kernel_ = near_rows(self.kernel_, source.X)
         centres = self._centres(source)
         exact = self._n_centres(source) is None
         if exact and self.loss_.quadratic and self.solver == "auto":

@@ -22,7 +22,7 @@ from thetahat.mathematics.kernels.given import FromFunction, Precomputed
 from thetahat.mathematics.kernels.histograms import Chi2
 from thetahat.mathematics.kernels.names import is_scikit_learns
 from thetahat.mathematics.kernels.pairs import dense
-from thetahat.mathematics.kernels.polynomial import Linear, Polynomial, Sigmoid
+from thetahat.mathematics.kernels.polynomial import Linear, LinearAround, Polynomial, Sigmoid
 from thetahat.mathematics.kernels.stationary import RBF, Laplacian
 from thetahat.objective.predictor import in_double
 
@@ -181,3 +181,9 @@ def far_middle(kernel: Kernel, X: Matrix) -> Array | None:
 def around(middle: Array | None, X: Matrix) -> Matrix:
     """The rows minus this middle, if there is one."""
     return X if middle is None else dense(X) - middle
+
+
+def near_rows(kernel: Kernel, X: Matrix) -> Kernel:
+    """The kernel whose functions with an intercept are the same, with smaller rounding errors."""
+    middle = far_middle(kernel, X)
+    return kernel if middle is None else LinearAround(tuple(middle.tolist()))

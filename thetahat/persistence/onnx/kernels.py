@@ -11,7 +11,7 @@ from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Constant, Kernel, Product, Scaled, Sum
 from thetahat.mathematics.kernels.noise import White
-from thetahat.mathematics.kernels.polynomial import Linear, Polynomial, Sigmoid
+from thetahat.mathematics.kernels.polynomial import Linear, LinearAround, Polynomial, Sigmoid
 from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.persistence.onnx.graph import Graph
 from thetahat.persistence.onnx.heads import Outputs, labels, largest, numbers, positive
@@ -23,6 +23,10 @@ def kernel_block(graph: Graph, kernel: Kernel, centres: Array, who: str) -> str:
     match kernel:
         case Linear():
             return graph.add("MatMul", graph.rows, graph.constant(centres.T))
+        case LinearAround():
+            origin = np.asarray(kernel.origin)
+            moved = graph.add("Sub", graph.rows, graph.constant(origin))
+            return graph.add("MatMul", moved, graph.constant((centres - origin).T))
         case Polynomial():
             inner = graph.affine(graph.rows, kernel.gamma * centres.T, np.array(kernel.coef0))
             return graph.add("Pow", inner, graph.constant(np.array(float(kernel.degree))))
