@@ -44,7 +44,9 @@ format: $(VENV)/installed
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(SOURCES)
 
+# A dataset package of celer's comes as source alone, and is built by setuptools.
 bench: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --no-compile setuptools wheel
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"
 	$(BIN)/python -m benchmarks
 
