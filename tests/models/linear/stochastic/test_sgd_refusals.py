@@ -100,6 +100,14 @@ def test_steps_that_diverge_are_reported_with_a_remedy():
         th.SGDRegressor(own, random_state=0, eta0=1e150, max_iter=1).fit(1e3 * X, Y)
 
 
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_coefficients_that_overflow_single_precision_are_refused(method):
+    model = th.SGDRegressor(random_state=0, eta0=1e27, learning_rate="constant")
+    with pytest.raises(th.errors.DataError, match=r"overflow float32.*lower eta0 \(now 1e\+27\)"):
+        getattr(model, method)(X.astype(np.float32), Y.astype(np.float32))
+    assert not hasattr(model, "coef_")
+
+
 def test_too_few_rows_to_hold_some_out():
     with pytest.raises(th.errors.DataError, match="one row of each class"):
         th.SGDClassifier(early_stopping=True).fit(X[:10], CLASSES[:10])

@@ -292,7 +292,13 @@ class Stochastic(Sparsifies, Watched, Linear):
         )
         attributes = partial(self._attributes_of, dtype=source.dtype)
         with self._watching(descent.max_epochs, attributes, X, y) as watch:
-            self.solution_, following = descent.run(rows, walks, random, watch, int(self.t_))
+            found, following = descent.run(rows, walks, random, watch, int(self.t_))
+        if np.abs(found.theta).max(initial=0.0) > np.finfo(source.dtype).max:
+            raise DataError(
+                f"{type(self).__name__}: the steps diverged: the coefficients overflow "
+                f"{source.dtype}. {descent.remedy()}"
+            )
+        self.solution_ = found
         self._keep_walks(walks, source.dtype)
         self.n_iter_, self.t_ = self.solution_.steps, float(following)
         if self.solution_.outcome is Outcome.DIVERGED:
