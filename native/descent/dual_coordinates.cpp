@@ -28,7 +28,7 @@ namespace thetahat {
 
 namespace {
 
-constexpr std::size_t EPOCHS = 10; // before a climb by conjugate gradients
+constexpr std::size_t EPOCHS = 5; // before a climb by conjugate gradients
 
 template <typename Rows>
 double ascend(const Rows &rows, Vector<const double> y, Vector<const double> share,
@@ -57,7 +57,7 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
     double limit = infinity, largest = 0.0;
     Shuffler random(seed);
     // Squared losses curve D, so that short runs of epochs need no help.
-    const std::size_t first = curvature > 0.0 ? 4 * EPOCHS : EPOCHS;
+    const std::size_t first = curvature > 0.0 ? 8 * EPOCHS : EPOCHS;
     std::size_t pause = first, next = first;
     DualFace<Rows> face(rows, s, bend.data(), lo, hi, kink, curvature, penalty, constant);
     double *last = t + rows.n_columns();

@@ -31,7 +31,7 @@ def test_dual_epochs(dtype, kink, curvature, box):
     for name, (epochs, rows) in kernels.items():
         beta, theta = np.zeros(40), np.zeros(12)
         violation = epochs(
-            *rows, y, share, lower, upper, kink, curvature, 0.05, 0.7, 0.1, beta, theta, 7, 10, 0.0
+            *rows, y, share, lower, upper, kink, curvature, 0.05, 0.7, 0.1, beta, theta, 7, 5, 0.0
         )
         design = np.column_stack([x, np.full(40, 0.7)])
         np.testing.assert_allclose(theta, design.T @ (share * beta) / 0.05, atol=1e-10)

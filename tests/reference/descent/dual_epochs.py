@@ -9,7 +9,7 @@ def dual_epochs(x, y, share, lower, upper, kink, curvature, penalty, constant, o
                 seed, epochs, tolerance):  # fmt: skip
     """Coordinate ascent on the dual with shrinking; θ = Σ share·β·(x, constant)/penalty.
 
-    Without the conjugate gradients that follow the tenth epoch.
+    Without the conjugate gradients that follow the fifth epoch.
     """
     rows = np.column_stack([x.astype(float), np.full(len(y), constant)])
     bend = share * (rows**2).sum(axis=1) / penalty

@@ -55,3 +55,14 @@ def test_the_path_of_l1_penalties_keeps_to_its_steps(limit):
     assert model.n_iter_ == limit
     value = objective(model, X, y, C=100, penalty="l1")
     np.testing.assert_allclose(model.solution_.value * 100 * len(y), value)
+
+
+def test_few_sweeps_find_the_face_of_a_hard_hinge_loss():
+    """Conjugate gradients start early, so that half as many sweeps suffice."""
+    random = np.random.default_rng(2)
+    X = random.standard_normal((300, 100))
+    y = X[:, :30] @ random.standard_normal(30) + 5 * random.standard_normal(300) > 0
+    model = th.LinearSVC(loss="hinge").fit(X, y)
+    assert model.solution_.solver == "dual_coordinate_descent"
+    assert model.n_iter_ <= 150
+    assert model.solution_.gap < 1e-6
