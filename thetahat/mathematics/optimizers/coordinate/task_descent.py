@@ -161,7 +161,10 @@ class TaskDescent(Method):
 
 def _goal(state: State, working: Array, tolerance: float) -> float:
     """The gap at which a descent over these columns stops: a rough one while others must join."""
-    least_room = np.min(np.delete(state.memory["room"], working), initial=np.inf)
+    room = state.memory["room"]
+    if len(working) == len(room):
+        return LAST_SHARE * tolerance
+    least_room = np.min(np.delete(room, working))
     if least_room < 0:
         return SHARE_OF_GAP * state.gap
     return (LAST_SHARE if least_room == np.inf else INNER_SHARE) * tolerance
@@ -169,6 +172,8 @@ def _goal(state: State, working: Array, tolerance: float) -> float:
 
 def _residual(tasks: TaskLeastSquares, beta: Array) -> Array:
     support = np.flatnonzero(np.any(beta != 0, axis=1))
+    if not len(support):
+        return tasks.targets
     with one_blas_thread():
         return tasks.targets - tasks.columns(support).T @ beta[support]
 
