@@ -43,6 +43,9 @@ static_assert(group % wide == 0);
 // The tiles of a piece, up to `reach` panels beside a group, stay in the second-level cache over
 // all rows of a span. Narrower rows have too few pieces to share.
 constexpr std::size_t reach = 10, narrow = 256;
+// So many rows before it is packed, a row is requested from memory: few columns of many rows are
+// read at a time, which processors do not foresee.
+constexpr std::int64_t soon = 32;
 
 using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
 struct Register { // a template argument drops the alignment of a bare vector
@@ -171,7 +174,7 @@ struct Panels {
 template <typename T> struct Columns {
     const T *entries;
     std::int64_t row_step, column_step;
-    std::size_t count, offset;
+    std::size_t count, offset, n_rows;
 
     // The columns that stand in [start, stop) of the panels, as many rows at a time as fit in the
     // first-level cache, so that the rows are read in the order of memory.
@@ -190,9 +193,11 @@ template <typename T> struct Columns {
                                 static_cast<std::int64_t>(j) * column_step;
                 const double *by = root ? root + first_row + i : nullptr;
                 double *to = panels.at(i, panel) + (column - panel);
+                const std::int64_t ahead =
+                    first_row + i + rows + soon <= n_rows ? soon * row_step : 0;
                 const auto packed = [&]<std::size_t columns>() {
-                    pack_columns<columns>(from, centre + column, scale + column, by, rows, to, step,
-                                          sums + column);
+                    pack_columns<columns>(from, ahead, centre + column, scale + column, by, rows,
+                                          to, step, sums + column);
                     j += columns;
                 };
                 if (left >= wide)
@@ -211,24 +216,27 @@ template <typename T> struct Columns {
   private:
     // Their number is known to the compiler, which keeps what belongs to them in registers.
     template <std::size_t columns>
-    void pack_columns(const T *from, const double *centre, const double *scale, const double *root,
-                      std::size_t rows, double *to, std::size_t step, double *sums) const {
+    void pack_columns(const T *from, std::int64_t ahead, const double *centre, const double *scale,
+                      const double *root, std::size_t rows, double *to, std::size_t step,
+                      double *sums) const {
         if (column_step == 1)
-            pack_columns<columns>(from, 1, centre, scale, root, rows, to, step, sums);
+            pack_columns<columns>(from, 1, ahead, centre, scale, root, rows, to, step, sums);
         else
-            pack_columns<columns>(from, column_step, centre, scale, root, rows, to, step, sums);
+            pack_columns<columns>(from, column_step, ahead, centre, scale, root, rows, to, step,
+                                  sums);
     }
 
     template <std::size_t columns>
     [[gnu::always_inline]] inline void
-    pack_columns(const T *from, std::int64_t across, const double *centre, const double *scale,
-                 const double *root, std::size_t rows, double *to, std::size_t step,
-                 double *sums) const {
+    pack_columns(const T *from, std::int64_t across, std::int64_t ahead, const double *centre,
+                 const double *scale, const double *root, std::size_t rows, double *to,
+                 std::size_t step, double *sums) const {
         double c[columns], s[columns], total[columns];
         std::copy_n(centre, columns, c);
         std::copy_n(scale, columns, s);
         std::copy_n(sums, columns, total);
         for (std::size_t i = 0; i < rows; ++i, to += step, from += row_step) {
+            __builtin_prefetch(from + ahead);
             const double by = root ? root[i] : 1.0;
             for (std::size_t l = 0; l < columns; ++l) {
                 const double entry =
@@ -341,8 +349,8 @@ void block_products(StridedMatrix<const T> x, StridedMatrix<const double> y,
     double *to = out.data();
 
     nb::gil_scoped_release unlocked;
-    Products<T> found{{x.data(), x.stride(0), x.stride(1), d, 0},
-                      {y.data(), y.stride(0), y.stride(1), y.shape(1), d},
+    Products<T> found{{x.data(), x.stride(0), x.stride(1), d, 0, n},
+                      {y.data(), y.stride(0), y.stride(1), y.shape(1), d, n},
                       centre.data(),
                       scale.data(),
                       root_weight.shape(0) ? root_weight.data() : nullptr,
