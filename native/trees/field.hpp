@@ -15,15 +15,15 @@ namespace thetahat::trees {
 struct Field {
     const SortedColumns &columns;
     std::vector<std::uint32_t> rows{};     // of the nodes, [begin, end) each
-    std::unique_ptr<Entry[]> entries{};    // of the nodes, per column; the root's stay in `columns`
+    std::unique_ptr<OrderedRow[]> order{}; // of the nodes, per column; the root's stay in `columns`
     std::vector<SparseEntry> sparse{};     // of the nodes, where the columns are sparse
     std::vector<std::uint8_t> goes_left{}; // by row
-    Entry *own = nullptr; // the entries of `columns` themselves, if no other tree needs them
+    OrderedRow *own = nullptr; // the order of `columns` itself, if no other tree needs it
     bool root_in_columns = true;
     double weight = 0.0; // of the root
 
     explicit Field(const SortedColumns &columns) : columns(columns) {}
-    Entry *column(std::size_t j) { return (own ? own : entries.get()) + j * columns.n_rows; }
+    OrderedRow *column(std::size_t j) { return (own ? own : order.get()) + j * columns.n_rows; }
 };
 
 } // namespace thetahat::trees

@@ -26,7 +26,7 @@ struct NodeState {
 // The memory that one thread uses.
 struct SplitWorker {
     std::vector<double> scratch{};
-    std::vector<Entry> entries{};
+    std::vector<OrderedRow> rows{};
     std::vector<Category> categories{};
     DrawnRows drawn{};
 };
@@ -43,42 +43,41 @@ template <typename Measure> class ColumnSplits {
         return settings.monotone.empty() ? 0 : settings.monotone[static_cast<std::size_t>(feature)];
     }
 
-    // The best split along column j, whose entries of the node are in the order of their codes.
-    Split best(Worker &worker, std::size_t j, const Entry *entries, std::size_t n,
+    // The best split along column j, with the node's rows in its order; `code` of the split numbers
+    // the last row on the left.
+    Split best(Worker &worker, std::size_t j, const OrderedRow *rows, std::size_t n,
                const NodeState &node) const {
         const Summary &summary = node.summary;
         const double rounding = rounding_of(summary);
         auto running = measure.running(summary, worker.scratch.data());
-        const std::uint32_t missing = columns.missing(j);
         if (!columns.categorical[j]) {
-            const Found best = scan_values(running, entries, n, missing, limits(j, node),
-                                           summary.weight, rounding);
+            const Found best =
+                scan_values(running, rows, n, limits(j, node), summary.weight, rounding);
             if (!best.exists())
                 return {};
-            const Entry &left = entries[best.place];
-            const bool last = best.place + 1 == n || entries[best.place + 1].code == missing;
+            const std::size_t next = best.place + 1;
+            const bool last = next == n || rows[next].missing();
             return placed(
-                best, j, node, left.code,
+                best, j, node, static_cast<std::uint32_t>(best.place),
                 last ? infinity
-                     : between(columns.value(j, left), columns.value(j, entries[best.place + 1])));
+                     : between(columns.value(j, rows[best.place]), columns.value(j, rows[next])));
         }
         std::vector<Category> &categories = worker.categories;
         categories.clear();
-        for (std::size_t i = 0; i < n && entries[i].code != missing; ++i) {
-            if (categories.empty() || entries[i].code != categories.back().code)
-                categories.push_back({i, i, entries[i].code, 0.0});
+        for (std::size_t i = 0; i < n && !rows[i].missing(); ++i) {
+            if (i == 0 || rows[i].differs())
+                categories.push_back({i, i, 0.0});
             ++categories.back().end;
         }
         const bool alone = !settings.category_subsets || !measure.ordered();
-        const Found best = scan_categories(running, entries, n, categories, alone, limits(j, node),
+        const Found best = scan_categories(running, rows, n, categories, alone, limits(j, node),
                                            summary.weight, rounding);
         if (!best.exists())
             return {};
-        Split split = scored(
-            best, j, node, alone ? 1.0 : real_share(measure.targets, categories, entries, summary));
-        split.code = categories[best.place].code;
+        Split split = scored(best, j, node,
+                             alone ? 1.0 : real_share(measure.targets, categories, rows, summary));
         for (std::size_t c = alone ? best.place : 0; c <= best.place; ++c)
-            split.left.add(static_cast<std::uint32_t>(columns.values[j][categories[c].code]));
+            split.left.add(columns.category(j, rows[categories[c].begin]));
         return split;
     }
 

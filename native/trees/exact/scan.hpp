@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "trees/category_noise.hpp"
+#include "trees/exact/row_order.hpp"
 #include "trees/exact/running.hpp"
-#include "trees/exact/sorted_columns.hpp"
 
 namespace thetahat::trees {
 
@@ -69,28 +69,18 @@ template <typename Running> class Best {
     double bar = -std::numeric_limits<double>::infinity();
 };
 
-// Where the rows without a value begin.
-inline std::size_t count_present(const Entry *entries, std::size_t n, std::uint32_t missing) {
-    if (entries[n - 1].code != missing)
-        return n;
-    return static_cast<std::size_t>(
-        std::partition_point(entries, entries + n,
-                             [missing](const Entry &entry) { return entry.code != missing; }) -
-        entries);
-}
-
 template <typename Running>
-Found scan_values(Running running, const Entry *entries, std::size_t n, std::uint32_t missing,
-                  const Limits &limits, double all, double rounding) {
+Found scan_values(Running running, const OrderedRow *rows, std::size_t n, const Limits &limits,
+                  double all, double rounding) {
     Best<Running> best(running, limits, all, rounding);
-    const std::size_t present = count_present(entries, n, missing), absent = n - present;
+    const std::size_t present = count_present(rows, n), absent = n - present;
     for (const bool missing_left : {false, true}) {
         const std::size_t before = missing_left ? absent : 0;
         if ((missing_left && absent == 0) || before + limits.min_count > n)
             break;
         running.start();
         for (std::size_t i = 0; i < before; ++i)
-            running.add(entries[present + i].row);
+            running.add(rows[present + i].number());
         // From `first` on the left side has enough rows, up to `last` the right side has.
         const std::size_t first = limits.min_count > before ? limits.min_count - before : 1;
         const std::size_t most = n - limits.min_count - before;
@@ -98,27 +88,26 @@ Found scan_values(Running running, const Entry *entries, std::size_t n, std::uin
             std::min(most, missing_left || absent == 0 ? present - 1 : present);
         std::size_t i = 0;
         for (; i + 1 < first && i < present; ++i)
-            running.add(entries[i].row);
+            running.add(rows[i].number());
         for (; i < last; ++i) {
-            running.add(entries[i].row);
-            if (i + 1 == present || entries[i].code != entries[i + 1].code)
+            running.add(rows[i].number());
+            if (i + 1 == present || rows[i + 1].differs())
                 best.offer(i, missing_left);
         }
     }
     return best.found;
 }
 
-// Rows [begin, end) of a node's entries that share a category.
+// Rows [begin, end) of a stretch that share a category.
 struct Category {
     std::size_t begin, end;
-    std::uint32_t code;
     double mean;
 };
 
 // Categories of the node, by mean target if `by_mean`; found.place counts those on the left, or
 // numbers the one on the left if `alone`.
 template <typename Running>
-Found scan_categories(Running running, const Entry *entries, std::size_t n,
+Found scan_categories(Running running, const OrderedRow *rows, std::size_t n,
                       std::vector<Category> &categories, bool alone, const Limits &limits,
                       double all, double rounding) {
     Best<Running> best(running, limits, all, rounding);
@@ -126,7 +115,7 @@ Found scan_categories(Running running, const Entry *entries, std::size_t n,
                       absent = n - present;
     const auto add = [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
-            running.add(entries[i].row);
+            running.add(rows[i].number());
         return end - begin;
     };
     if (!alone) {
@@ -157,14 +146,14 @@ Found scan_categories(Running running, const Entry *entries, std::size_t n,
 
 // The share of the differences between the categories that is more than chance.
 inline double real_share(const Targets &targets, const std::vector<Category> &categories,
-                         const Entry *entries, const Summary &node) {
+                         const OrderedRow *rows, const Summary &node) {
     const double centre = node.centre.empty() ? 0.0 : node.centre[0];
     CategoryNoise noise;
     double sum = 0.0, q = 0.0;
     for (const Category &category : categories) {
         double w = 0.0, u = 0.0, s = 0.0;
         for (std::size_t i = category.begin; i < category.end; ++i) {
-            const std::uint32_t row = entries[i].row;
+            const std::uint32_t row = rows[i].number();
             const double weight = targets.weight(row), y = targets.y[row] - centre;
             w += weight;
             u += weight * weight;

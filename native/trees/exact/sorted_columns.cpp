@@ -1,7 +1,5 @@
 // Sorting the columns of X, once for all trees that are grown on them.
 //
-//     code(x) = number of distinct values of the column below x
-//
 // Each column is sorted by the bits of its values (least significant byte first; bytes that all
 // values share are skipped), in O(n) for any input. Columns are distributed over threads, each
 // written by one. Neighbouring columns are read together, so that the cache line of a row is
@@ -24,6 +22,7 @@ namespace thetahat {
 namespace {
 
 using trees::Entry;
+using trees::OrderedRow;
 using trees::SortedColumns;
 
 struct Key {
@@ -70,30 +69,51 @@ void sort_keys(std::vector<Key> &keys, std::vector<Key> &other) {
     }
 }
 
-// The entries of one column from its sorted keys; rows that have no value come last.
-void write_column(SortedColumns &columns, std::size_t j, const std::vector<Key> &keys,
-                  const std::vector<std::uint32_t> &missing, bool keep_values) {
-    const std::size_t n = columns.n_rows;
+// The rows of one column in order, from its sorted keys; rows that have no value come last.
+void write_order(SortedColumns &columns, std::size_t j, const std::vector<Key> &keys,
+                 const std::vector<std::uint32_t> &missing) {
+    trees::StretchWriter stretch(columns.order.data() + j * columns.n_rows);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        const bool differs = i > 0 && keys[i].bits != keys[i - 1].bits;
+        stretch.offer({keys[i].row | (differs ? OrderedRow::new_value : 0)}, true);
+    }
+    for (std::size_t i = 0; i < missing.size(); ++i)
+        stretch.offer({missing[i] | OrderedRow::no_value | (i == 0 ? OrderedRow::new_value : 0)},
+                      true);
+    stretch.finish();
+}
+
+// The codes of the rows of one column, and its values.
+void write_codes(SortedColumns &columns, std::size_t j, const std::vector<Key> &keys,
+                 const std::vector<std::uint32_t> &missing, bool keep_values) {
+    std::uint32_t *codes = columns.codes.data() + j * columns.n_rows;
     std::vector<double> &values = columns.values[j];
     std::uint32_t n_values = 0;
-    const auto put = [&](std::size_t place, std::uint32_t row, std::uint32_t code) {
-        if (columns.ordered)
-            columns.entries[j * n + place] = {row, code};
-        else
-            columns.codes[j * n + row] = code;
-    };
     for (std::size_t i = 0; i < keys.size(); ++i) {
         if (i == 0 || keys[i].bits != keys[i - 1].bits) {
             ++n_values;
             if (keep_values || columns.categorical[j])
                 values.push_back(number_of(keys[i].bits));
         }
-        put(i, keys[i].row, n_values - 1);
+        codes[keys[i].row] = n_values - 1;
     }
-    for (std::size_t i = 0; i < missing.size(); ++i)
-        put(keys.size() + i, missing[i], n_values);
+    for (const std::uint32_t row : missing)
+        codes[row] = n_values;
     columns.n_values[j] = n_values;
     values.shrink_to_fit();
+}
+
+// Whether all sorted keys are categories, of which a set is a row of bits.
+bool are_categories(const std::vector<Key> &keys) {
+    constexpr double most = 1 << 24;
+    if (keys.empty())
+        return true;
+    return number_of(keys.front().bits) >= 0.0 && number_of(keys.back().bits) < most &&
+           std::all_of(
+               keys.begin(), keys.end(),
+               [](const Key &key) {
+                   return number_of(key.bits) == std::floor(number_of(key.bits));
+               });
 }
 
 void require_sizes(std::size_t n, std::size_t d) {
@@ -118,19 +138,18 @@ SortedColumns sort_columns(const StridedMatrix<const T> &x,
     columns.n_columns = d;
     columns.ordered = ordered;
     columns.categorical.assign(categorical.data(), categorical.data() + d);
-    columns.values.resize(d);
-    columns.n_values.resize(d);
-    if (!keep_values) {
+    if (ordered) {
         columns.given = {x.data(), std::is_same_v<T, double>, x.stride(0), x.stride(1)};
         columns.x = nb::cast(x);
-    }
-    if (ordered)
-        columns.entries.resize(n * d);
-    else
+        columns.order.resize(n * d);
+    } else {
+        columns.values.resize(d);
+        columns.n_values.resize(d);
         columns.codes.resize(n * d);
+    }
     const T *data = x.data();
     const std::int64_t by_row = x.stride(0), by_column = x.stride(1);
-    bool whole = true;
+    std::vector<std::uint8_t> legal(d, 1);
 
     {
         nb::gil_scoped_release unlocked;
@@ -158,17 +177,17 @@ SortedColumns sort_columns(const StridedMatrix<const T> &x,
             std::vector<Key> other;
             for (std::size_t j = first; j < last; ++j) {
                 sort_keys(keys[j - first], other);
-                write_column(columns, j, keys[j - first], missing[j - first], keep_values);
+                if (ordered)
+                    write_order(columns, j, keys[j - first], missing[j - first]);
+                else
+                    write_codes(columns, j, keys[j - first], missing[j - first], keep_values);
+                legal[j] = !columns.categorical[j] || are_categories(keys[j - first]);
                 keys[j - first] = std::vector<Key>();
             }
         });
-        constexpr double most = 1 << 24; // a category set is a row of bits
-        for (std::size_t j = 0; j < d; ++j)
-            if (columns.categorical[j])
-                for (const double value : columns.values[j])
-                    whole = whole && value >= 0.0 && value < most && value == std::floor(value);
     }
-    require(whole, "categories must be given as whole numbers from 0");
+    require(std::all_of(legal.begin(), legal.end(), [](std::uint8_t each) { return each; }),
+            "categories must be given as whole numbers from 0");
     return columns;
 }
 

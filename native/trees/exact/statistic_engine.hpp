@@ -1,6 +1,6 @@
 // Trees with exact or random splits: the engine over the codes of sorted columns.
 //
-// Exact splits read every column in the order of its codes. A node owns the same range [begin, end)
+// Exact splits read the rows in the order of every column. A node owns the same range [begin, end)
 // of every column. When it is split, the range of each column is partitioned stably, so the
 // children are in order again without sorting: O(rows × columns) per level. Random splits need no
 // order and read the codes by row. Of sparse columns a node owns one range of all stored entries,
@@ -115,6 +115,8 @@ template <typename Measure> class StatisticEngine {
     std::size_t send(const Tree &, const Open &node) {
         const Split &split = node.split;
         const auto j = static_cast<std::size_t>(split.feature);
+        if (columns.ordered && !columns.sparse)
+            return send_in_order(node, j);
         const std::uint32_t missing = columns.missing(j);
         const std::vector<double> &values = columns.values[j];
         std::size_t present = 0;
@@ -132,15 +134,25 @@ template <typename Measure> class StatisticEngine {
                 present -= columns.zero[j] != missing;
                 decide(entry.row, entry.code);
             }
-        } else if (columns.ordered) {
-            const Entry *entries = stretch(j, node);
-            for (std::size_t i = 0; i < node.n_rows(); ++i)
-                decide(entries[i].row, entries[i].code);
         } else {
             const std::uint32_t *codes = columns.codes_of(j);
             for (std::size_t i = node.begin; i < node.end; ++i)
                 decide(field.rows[i], codes[field.rows[i]]);
         }
+        return present;
+    }
+
+    // The same for rows in the order of column j, of which the first go left.
+    std::size_t send_in_order(const Open &node, std::size_t j) {
+        const Split &split = node.split;
+        const OrderedRow *rows = stretch(j, node);
+        const std::size_t n = node.n_rows(), present = count_present(rows, n);
+        for (std::size_t i = 0; i < present; ++i)
+            field.goes_left[rows[i].number()] = split.categorical
+                                                    ? split.left.holds(columns.category(j, rows[i]))
+                                                    : i <= split.code;
+        for (std::size_t i = present; i < n; ++i)
+            field.goes_left[rows[i].number()] = split.missing_left;
         return present;
     }
 
@@ -194,7 +206,7 @@ template <typename Measure> class StatisticEngine {
         return true;
     }
 
-    const Entry *stretch(std::size_t j, const Open &leaf) {
+    const OrderedRow *stretch(std::size_t j, const Open &leaf) {
         return (leaf.depth == 0 && field.root_in_columns ? columns.column(j) : field.column(j)) +
                leaf.begin;
     }
@@ -217,25 +229,13 @@ template <typename Measure> class StatisticEngine {
         const bool from_root = left.depth == 1 && field.root_in_columns;
         share(columns.n_columns, threads_for(n * columns.n_columns),
               [&](SplitWorker &worker, std::size_t j) {
-                  Entry *to = field.column(j) + left.begin;
-                  const Entry *from = from_root ? columns.column(j) + left.begin : to;
-                  // A column that is constant here is constant below, so its entries need no
+                  OrderedRow *to = field.column(j) + left.begin;
+                  const OrderedRow *from = from_root ? columns.column(j) + left.begin : to;
+                  // A column that is constant here is constant below, so its rows need no
                   // partition.
-                  if (!from_root && from[0].code == from[n - 1].code)
+                  if (!from_root && trees::constant(from))
                       return;
-                  worker.entries.resize(std::max(worker.entries.size(), n));
-                  Entry *kept = worker.entries.data();
-                  const std::uint8_t *goes_left = field.goes_left.data();
-                  std::size_t n_left = 0, n_right = 0;
-                  for (std::size_t i = 0; i < n; ++i) {
-                      const Entry entry = from[i];
-                      const bool is_left = goes_left[entry.row];
-                      to[n_left] = entry;
-                      kept[n_right] = entry;
-                      n_left += is_left;
-                      n_right += !is_left;
-                  }
-                  std::copy_n(kept, n_right, to + n_left);
+                  part_rows(from, n, field.goes_left.data(), to, worker.rows);
               });
     }
 
@@ -289,10 +289,8 @@ template <typename Measure> class StatisticEngine {
             const std::span<const SparseEntry> entries = stored(j, leaf);
             return entries.empty() || sparse_column(entries, leaf).constant();
         }
-        if (columns.ordered) {
-            const Entry *entries = stretch(j, leaf);
-            return entries[0].code == entries[n - 1].code;
-        }
+        if (columns.ordered)
+            return trees::constant(stretch(j, leaf));
         const std::uint32_t *codes = columns.codes_of(j), *rows = field.rows.data() + leaf.begin;
         const std::uint32_t first = codes[rows[0]];
         return std::all_of(rows, rows + n, [&](std::uint32_t row) { return codes[row] == first; });

@@ -72,8 +72,16 @@ void grow_with(Field &field, const Measure &measure, const Settings &settings, c
         graft(tree, roots[b].node, std::move(branches[b]));
 }
 
+// The rows of positive weight of a stretch, which may take its place.
+void keep_weighted(const OrderedRow *from, std::size_t n, const Targets &targets, OrderedRow *to) {
+    StretchWriter kept(to);
+    for (std::size_t i = 0; i < n; ++i)
+        kept.offer(from[i], targets.weight(from[i].number()) > 0.0);
+    kept.finish();
+}
+
 // Rows of positive weight, and the columns without the other rows.
-void enter_rows(Field &field, const Targets &targets, int threads, Entry *own) {
+void enter_rows(Field &field, const Targets &targets, int threads, OrderedRow *own) {
     const SortedColumns &columns = field.columns;
     const std::size_t n = columns.n_rows;
     field.rows.reserve(n);
@@ -95,25 +103,22 @@ void enter_rows(Field &field, const Targets &targets, int threads, Entry *own) {
     if (own) {
         field.root_in_columns = false;
         for_each_piece(field.rows.size() < n ? columns.n_columns : 0, threads, [&](std::size_t j) {
-            (void)std::remove_if(field.column(j), field.column(j) + n, [&](const Entry &entry) {
-                return !(targets.weight(entry.row) > 0.0);
-            });
+            keep_weighted(field.column(j), n, targets, field.column(j));
         });
         return;
     }
     field.root_in_columns = field.rows.size() == n;
     // Not initialised, so that a stump, which does not use it, does not touch the memory.
-    field.entries = std::make_unique_for_overwrite<Entry[]>(n * columns.n_columns);
+    field.order = std::make_unique_for_overwrite<OrderedRow[]>(n * columns.n_columns);
     if (field.root_in_columns)
         return;
     for_each_piece(columns.n_columns, threads, [&](std::size_t j) {
-        std::copy_if(columns.column(j), columns.column(j) + n, field.column(j),
-                     [&](const Entry &entry) { return targets.weight(entry.row) > 0.0; });
+        keep_weighted(columns.column(j), n, targets, field.column(j));
     });
 }
 
 Tree grow_on(const SortedColumns &columns, const Targets &targets, const std::string &criterion,
-             const Settings &settings, const Growth &growth, Entry *own) {
+             const Settings &settings, const Growth &growth, OrderedRow *own) {
     Field field(columns);
     enter_rows(field, targets, settings.threads, own);
     Tree tree{targets.width()};
@@ -161,7 +166,7 @@ nb::tuple grow_statistic_tree(SortedColumns &columns, Matrix<const double> y,
                               std::size_t max_features, bool at_values, bool category_subsets,
                               Vector<const std::int8_t> monotone, std::uint64_t seed, int threads,
                               bool random_ties, bool use_up) {
-    require(columns.sparse || !columns.ordered || !columns.entries.empty(),
+    require(columns.sparse || !columns.ordered || !columns.order.empty(),
             "another tree has used up these columns");
     const std::size_t n = columns.n_rows, d = columns.n_columns;
     require(y.shape(0) == n && y.shape(1) >= 1, "y must have one row per row of the columns");
@@ -212,9 +217,9 @@ nb::tuple grow_statistic_tree(SortedColumns &columns, Matrix<const double> y,
         nb::gil_scoped_release unlocked;
         const bool own = use_up && columns.ordered && !columns.sparse;
         tree = grow_on(columns, targets, criterion, settings, growth,
-                       own ? columns.entries.data() : nullptr);
+                       own ? columns.order.data() : nullptr);
         if (own)
-            columns.entries = {};
+            columns.order = {};
     }
     for (Node &node : tree.nodes)
         node.weight = weights.to_given(node.weight);

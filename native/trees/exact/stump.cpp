@@ -51,20 +51,17 @@ struct StumpBins {
 
 void cut_column(const SortedColumns &columns, std::size_t j, std::size_t width, StumpBins &bins) {
     const std::size_t n = columns.n_rows;
-    const Entry *entries = columns.column(j);
-    const std::uint32_t missing = columns.missing(j);
+    const OrderedRow *rows = columns.column(j);
     std::uint16_t *slots = bins.slots.data() + j * n;
     std::vector<std::uint32_t> &begins = bins.begins[j];
-    std::size_t present = n;
-    while (present > 0 && entries[present - 1].code == missing)
-        --present;
+    const std::size_t present = count_present(rows, n);
     begins.push_back(0);
     for (std::size_t i = 0; i < n; ++i) {
         const std::size_t bin = begins.size() - 1;
-        const std::uint32_t row = entries[i].row;
+        const std::uint32_t row = rows[i].number();
         slots[row] = static_cast<std::uint16_t>(2 * bin + bins.classes[row]);
         const bool full = i + 1 - begins.back() >= width;
-        if (i + 1 == present || (i + 1 < present && full && entries[i].code != entries[i + 1].code))
+        if (i + 1 == present || (i + 1 < present && full && rows[i + 1].differs()))
             begins.push_back(static_cast<std::uint32_t>(i + 1));
     }
 }
@@ -170,7 +167,7 @@ void profile_column(const StumpBins &bins, std::size_t j, const double *weight, 
 
 struct Place {
     double score = -std::numeric_limits<double>::infinity();
-    std::size_t entry = 0; // the last on the left
+    std::size_t last = 0; // the last row on the left
     bool missing_left = false;
     bool exists() const { return score > -std::numeric_limits<double>::infinity(); }
 };
@@ -180,7 +177,7 @@ struct Place {
 Place best_place(const SortedColumns &columns, const StumpBins &bins, std::size_t j,
                  const double *weight, const Share &all, const Profile &profile, double least,
                  double rounding) {
-    const Entry *entries = columns.column(j);
+    const OrderedRow *rows = columns.column(j);
     const std::vector<std::uint32_t> &begins = bins.begins[j];
     const std::size_t present = bins.present(j);
     Place best;
@@ -198,10 +195,10 @@ Place best_place(const SortedColumns &columns, const StumpBins &bins, std::size_
                 continue;
             Share left = at(b);
             for (std::size_t i = begins[b]; i < begins[b + 1]; ++i) {
-                const std::uint32_t row = entries[i].row;
+                const std::uint32_t row = rows[i].number();
                 left.weight += weight[row];
                 left.second += bins.classes[row] ? weight[row] : 0.0;
-                if (i + 1 < present && entries[i].code == entries[i + 1].code)
+                if (i + 1 < present && !rows[i + 1].differs())
                     continue;
                 const double found = score(left, all);
                 if (found > best.score + rounding || (!best.exists() && found > best.score))
@@ -221,17 +218,17 @@ inline double between(double low, double high) {
 // The split at a place, with its threshold between values of rows of positive weight.
 Split split_at(const SortedColumns &columns, const StumpBins &bins, std::size_t j,
                const double *weight, const Place &place) {
-    const Entry *entries = columns.column(j);
-    std::size_t next = place.entry + 1;
-    while (next < bins.present(j) && !(weight[entries[next].row] > 0.0))
+    const OrderedRow *rows = columns.column(j);
+    std::size_t next = place.last + 1;
+    while (next < bins.present(j) && !(weight[rows[next].number()] > 0.0))
         ++next;
     Split split;
     split.feature = static_cast<std::int32_t>(j);
-    split.code = entries[place.entry].code;
+    split.code = static_cast<std::uint32_t>(place.last);
     split.missing_left = place.missing_left;
     split.threshold = next == bins.present(j) ? std::numeric_limits<double>::infinity()
-                                              : between(columns.values[j][split.code],
-                                                        columns.values[j][entries[next].code]);
+                                              : between(columns.value(j, rows[place.last]),
+                                                        columns.value(j, rows[next]));
     return split;
 }
 
@@ -266,11 +263,11 @@ void divide(const SortedColumns &columns, const StumpBins &bins, Split &split, s
             const double *weight, std::uint8_t *left, Side (&sides)[2]) {
     const auto j = static_cast<std::size_t>(split.feature);
     const std::uint16_t *slots = bins.column(j);
-    const Entry *entries = columns.column(j);
+    const OrderedRow *rows = columns.column(j);
     const std::vector<std::uint32_t> &begins = bins.begins[j];
     const std::size_t present = bins.present(j), n_bins = bins.n_bins(j);
     // Rows of weight 0 may lie between the split and its threshold.
-    while (last + 1 < present && columns.values[j][entries[last + 1].code] <= split.threshold)
+    while (last + 1 < present && columns.value(j, rows[last + 1]) <= split.threshold)
         ++last;
     const auto bin = static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), last) -
                                               begins.begin() - 1);
@@ -279,16 +276,16 @@ void divide(const SortedColumns &columns, const StumpBins &bins, Split &split, s
         left[i] = of_row == n_bins ? split.missing_left : of_row < bin;
     }
     for (std::size_t i = begins[bin]; i <= last; ++i)
-        left[entries[i].row] = 1;
+        left[rows[i].number()] = 1;
     for (std::size_t i = 0; i < bins.n_rows; ++i)
         sides[left[i] ? 0 : 1].add(bins.classes[i], weight[i]);
-    const bool holes = std::any_of(entries + present, entries + bins.n_rows,
-                                   [&](const Entry &entry) { return weight[entry.row] > 0.0; });
+    const bool holes = std::any_of(rows + present, rows + bins.n_rows,
+                                   [&](OrderedRow row) { return weight[row.number()] > 0.0; });
     if (holes)
         return;
     split.missing_left = sides[0].count > sides[1].count;
     for (std::size_t i = present; i < bins.n_rows; ++i)
-        left[entries[i].row] = split.missing_left;
+        left[rows[i].number()] = split.missing_left;
 }
 
 Tree grow(const SortedColumns &columns, const StumpBins &bins, const double *weight,
@@ -317,7 +314,7 @@ Tree grow(const SortedColumns &columns, const StumpBins &bins, const double *wei
         places[j] = best_place(columns, bins, j, weight, all, profiles[j], least, rounding);
     });
     Split best;
-    std::size_t entry = 0;
+    std::size_t last = 0;
     for (std::size_t j = 0; j < d; ++j) {
         if (!places[j].exists())
             continue;
@@ -325,14 +322,14 @@ Tree grow(const SortedColumns &columns, const StumpBins &bins, const double *wei
         split.gain = rounded_gain(unit * places[j].score, spread) / root.weight;
         if (!best.exists() || better(split, best)) {
             best = split;
-            entry = places[j].entry;
+            last = places[j].last;
         }
     }
     if (!best.exists())
         return tree;
 
     Side sides[2];
-    divide(columns, bins, best, entry, weight, left, sides);
+    divide(columns, bins, best, last, weight, left, sides);
     const std::int32_t child = tree.add(2);
     Node &node = tree.nodes[0];
     node.feature = best.feature;

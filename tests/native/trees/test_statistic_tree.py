@@ -1,5 +1,9 @@
 """Exact and random trees against their plain twin: every split is the best there is."""
 
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -274,3 +278,51 @@ def test_refusals():
         grow_tree(columns, y, np.ones(2))
     with pytest.raises(ValueError, match="one output"):
         grow_tree(columns, np.column_stack([y, y]), monotone=[1, 0])
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_columns_keep_their_order_through_levels(missing):
+    """Few values per column, so that most neighbours of a stretch are equal or missing."""
+    random = np.random.default_rng(0)
+    X = random.integers(0, 3, (400, 6)).astype(float)
+    X[:, 5] = 1.0
+    if missing:
+        X[random.random(X.shape) < 0.2] = np.nan
+    y = random.standard_normal((400, 1))
+    w = random.integers(0, 2, 400).astype(float)
+    kept = w > 0
+    tree = grow_tree(sorted_columns(X), y, w, use_up=True)
+    check_node_by_node(
+        grow_tree(sorted_columns(X[kept]), y[kept]),
+        "squared_error",
+        X[kept],
+        y[kept],
+        w[kept],
+        np.zeros(6, dtype=bool),
+    )
+    again = grow_tree(sorted_columns(X), y, w)
+    assert np.array_equal(tree.feature, again.feature)
+    assert np.array_equal(tree.threshold, again.threshold)
+    assert np.array_equal(tree.left, again.left)
+
+
+def test_an_ordered_cell_takes_four_bytes():
+    """Beside the rows of one column that is being sorted; X is read where it is."""
+    program = """
+        import numpy as np
+        from benchmarks.memory import peak_of
+        from thetahat import config
+        from thetahat.models.tree.growth.growing import sorted_columns
+
+        X = np.random.default_rng(0).standard_normal((50_000, 100), dtype=np.float32)
+        with config(threads=1):
+            sorted_columns(X[:10])
+            print(peak_of(lambda: sorted_columns(X))[1])
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(run.stdout) < 8 * 50_000 * 100

@@ -144,9 +144,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         if columns is None:
             categorical = np.zeros(X.shape[1], dtype=bool)
             categorical[: usable.shape[0]] = ~usable
-            columns = sorted_columns(
-                X, categorical, ordered=self.splitter == "best", copy_values=False
-            )
+            columns = sorted_columns(X, categorical, ordered=self.splitter == "best")
         tree = grow_tree(
             columns,
             source.y,

@@ -18,20 +18,20 @@ from thetahat.foundation.types import Array, Matrix, SparseMatrix
 from thetahat.models.tree.structure import Tree
 
 BYTES_PER_CELL = 24
-"""Memory of the sorted columns and of growing a tree on them."""
+"""Memory of sorted columns with their values, and of growing a tree on them."""
 UNBOUNDED = 2**31 - 1
 """No limit on the depth or on the number of leaves."""
 
 
 def sorted_columns(
-    X: Matrix, categorical: Array | None = None, ordered: bool = True, *, copy_values: bool = True
+    X: Matrix, categorical: Array | None = None, ordered: bool = True
 ) -> _native.SortedColumns:
     """Prepare the columns of X once for all trees that are grown on them.
 
     X is a float matrix with NaN for missing values; in `categorical` columns (Booleans, one per
     column) its values are the codes 0, 1, … of categories. `ordered` columns allow exact splits,
-    others random splits only. Without `copy_values`, thresholds of exact splits are read from X,
-    which must not change. Of a sparse X only the entries other than zero are stored and read.
+    others random splits only. Values of ordered columns are read from X, which must not change.
+    Of a sparse X only the entries other than zero are stored and read.
     """
     n, d = X.shape
     if is_sparse(X):
@@ -43,7 +43,7 @@ def sorted_columns(
     if categorical is not None:
         kinds[:] = categorical
     with shortage_explained(*need):
-        return _native.sorted_columns(X, kinds, ordered, n_threads(), copy_values or not ordered)
+        return _native.sorted_columns(X, kinds, ordered, n_threads())
 
 
 def _sparse_need(X: SparseMatrix) -> tuple[int, str, str]:
