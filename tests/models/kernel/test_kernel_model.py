@@ -369,8 +369,8 @@ LINEAR = {
 def test_the_origin_of_the_rows_has_no_influence_on_the_linear_kernel(name, tmp_path):
     random, found = np.random.default_rng(0), []
     rows = np.round(random.standard_normal((80, 3)) * 2**16) / 2**16  # exact, also when moved
-    y = rows[:, 0] + random.standard_normal(80)
-    y = y if name in ("squared", "absolute") else y > 0
+    z = rows[:, 0] + random.standard_normal(80)
+    y = z if name in ("squared", "absolute") else z > 0
     for shift in (0.0, 2.0**30):
         model = clone(LINEAR[name]).fit(rows + shift, y)
         if name != "discriminants":
@@ -380,3 +380,21 @@ def test_the_origin_of_the_rows_has_no_influence_on_the_linear_kernel(name, tmp_
         raw = model.transform if name == "discriminants" else model.raw_prediction
         found.append(raw(rows + shift))
     np.testing.assert_allclose(found[1], found[0], atol=1e-6 * np.abs(found[0]).max())
+
+
+@pytest.mark.parametrize("loss", ["absolute", th.losses.Quantile(0.8)])
+def test_absolute_losses_reach_the_objective_of_other_solvers(loss):
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    y = X[:, 0] + X[::-1, 1]
+    pairs = th.KernelModel(loss).fit(X, y)
+    dual = th.KernelModel(loss, solver="dual_coordinate_descent", tol=1e-10).fit(X, y)
+    assert pairs.solution_.solver == "smo"
+    np.testing.assert_allclose(pairs.solution_.value, dual.solution_.value, atol=2e-8)
+    np.testing.assert_allclose(pairs.predict(X), dual.predict(X), atol=1e-3)
+
+
+def test_absolute_loss_takes_another_solver_where_pairs_need_many_steps():
+    X = np.random.default_rng(0).standard_normal((100, 2))
+    model = th.KernelModel("absolute", alpha=1e-6).fit(X, np.sin(3 * X[:, 0]) + X[:, 1] ** 2)
+    assert model.solution_.solver != "smo"
+    assert model.solution_.outcome.name == "CONVERGED"

@@ -19,7 +19,11 @@ CASES = {
         "classes",
         500,
     ),
-    "quantile": (th.KernelModel("quantile", tol=1e-2), "numbers", 500),
+    "quantile": (
+        th.KernelModel("quantile", tol=1e-2, solver="dual_coordinate_descent"),
+        "numbers",
+        500,
+    ),
     "discriminants": (th.KernelDiscriminantAnalysis(), "classes", 700),
     "few centres": (th.KernelModel("logistic", n_components=300, tol=1e-2), "classes", 8000),
     "many classes": (th.KernelLogisticRegression(tol=1e-3), "classes", 700),

@@ -50,4 +50,9 @@ class BoxDual(Subdifferentiable):
 
 def has_support_vectors(loss: Loss) -> TypeGuard[BoxDual]:
     """Whether the loss has kinks and is 0 on a range, as the losses of support vector machines."""
-    return isinstance(loss, BoxDual) and loss.zero_on_a_range and not isinstance(loss, Smooth)
+    return has_box_alone(loss) and loss.zero_on_a_range
+
+
+def has_box_alone(loss: Loss) -> TypeGuard[BoxDual]:
+    """Whether the dual variables have bounds and no squares: `has_support_vectors`, or all rows."""
+    return isinstance(loss, BoxDual) and not isinstance(loss, Smooth)

@@ -48,7 +48,8 @@ class KernelModel(KernelMachine):
     every loss and every solver of `LinearModel` works. Losses with a dual give sparse coefficients:
     only the support vectors are kept. Rows that depend on others are left out of the centres. The
     hinge and the epsilon-insensitive loss have the solver of `SVC` and `SVR`, unless there are
-    fewer centres than rows, another `solver` is given, or there is no intercept.
+    fewer centres than rows, another `solver` is given, or there is no intercept. The absolute and
+    the quantile loss try it first, for at most 100 steps per row.
 
     Cost: O(n³) time and three matrices of n² numbers (one for the squared loss), whose size is
     checked first; with m centres (``n_components``) O(n m²) time and n·m numbers. The solver of

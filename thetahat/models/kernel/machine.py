@@ -23,7 +23,7 @@ from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import TOO_LARGE, require_kernel_matrix
 from thetahat.mathematics.kernels.names import suited
 from thetahat.mathematics.linalg.tiled_cholesky import memory_of_factors
-from thetahat.mathematics.losses.box_dual import has_support_vectors
+from thetahat.mathematics.losses.box_dual import has_box_alone
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.models.kernel.parameters import OfKernel, kept_rows, near_rows
@@ -48,6 +48,8 @@ USUAL_CENTRES = 1500
 """Centres that "auto" draws from more rows."""
 CACHE = 1 << 30
 """Bytes of kernel rows that the solver of support vectors may keep."""
+PAIRS_PER_ROW = 100
+"""Pairs of dual variables that are changed, per row, before another solver is tried."""
 STALLED_GAP = 1e-6
 """Duality gap of the mean loss up to which a solver that rounding stopped has converged."""
 ROUNDING_OF_NORM = 1e-8
@@ -275,10 +277,14 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         loss divided by λ.
         """
         loss = self.loss_
-        if not has_support_vectors(loss):
+        if not has_box_alone(loss) or self.solver != "auto" or not self.fit_intercept:
             return False
-        if self.solver != "auto" or not self.fit_intercept:
-            return False
+        most = self.max_iter
+        if not loss.zero_on_a_range:
+            # No dual variable stays at 0: pairs may need more steps than another solver takes time.
+            if most is not None:
+                return False
+            most = PAIRS_PER_ROW * len(used)
         targets = np.asarray(source.y, dtype=np.float64)[used]
         cost = source.row_weights[used] / (source.row_weights.sum() * strength)
         box = loss.dual_box(targets)
@@ -286,9 +292,9 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         which = None if len(used) == source.n_rows else used
         rows = gram_rows(self.kernel_, in_double(source.X), which, memory_for(CACHE), False)
         with self._watching(None, partial(self._support, source, used), X, y) as watch:
-            found = minimise_dual(
-                rows, dual, tolerance=self.tol, max_steps=self.max_iter, watch=watch
-            )
+            found = minimise_dual(rows, dual, tolerance=self.tol, max_steps=most, watch=watch)
+        if found.outcome is Outcome.STEPS_EXHAUSTED and not loss.zero_on_a_range:
+            return False
         terms = found.beta * (found.gradient + targets)  # gradient = Kβ − y
         if terms.sum() < -ROUNDING_OF_NORM * np.abs(terms).sum():
             raise DataError(
