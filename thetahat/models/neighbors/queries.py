@@ -244,6 +244,8 @@ def _asked(model: NeighborModel, X: Any) -> tuple[Matrix | None, Any]:
     """The rows of a query (None: the training rows), and the dtype of their distances."""
     from sklearn.utils.validation import check_is_fitted
 
+    if X is not None and model._is_small_and_sound(X) and model._index.distance is not None:
+        return X, np.result_type(X.dtype, model._index.rows.dtype)
     check_is_fitted(model)
     fitted = model._index.rows.dtype
     if X is None:

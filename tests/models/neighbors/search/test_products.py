@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from thetahat.models.neighbors.search import products
+from thetahat.models.neighbors.search import index, products
 from thetahat.models.neighbors.search.products import MANY_QUERIES, DenseProducts
 
 CASES = {
@@ -62,3 +62,17 @@ def test_threads_do_not_change_neighbours():
             search = th.NearestNeighbors(n_neighbors=4, algorithm="brute").fit(X[:1000])
             found.append(search.kneighbors(X[1000:]))
     np.testing.assert_array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"huge"}))
+def test_products_find_what_a_scan_finds(name, dtype, monkeypatch):
+    random = np.random.default_rng(1)
+    X = CASES[name](random.standard_normal((80, 12))).astype(dtype)
+    queries = np.vstack([X[:10], CASES[name](random.standard_normal((50, 12))).astype(dtype)])
+    search = th.NearestNeighbors(n_neighbors=7, algorithm="brute").fit(X)
+    scanned = search.kneighbors(queries)
+    monkeypatch.setattr(index, "SCAN_SIZE", 0)
+    found = search.kneighbors(queries)
+    np.testing.assert_array_equal(found[0], scanned[0])
+    np.testing.assert_array_equal(found[1], scanned[1])

@@ -31,9 +31,12 @@ def nearest_with_extremes(
     power = summed_power(distance)
     ordinary = reduced[:, 0].min(initial=1.0) >= SMALLEST and reduced[:, -1].max(initial=0) < np.inf
     if power is not None and not ordinary:
-        small, large = reduced < SMALLEST, ~(reduced < np.inf)
+        small, large = reduced < SMALLEST, ~(reduced[:, -1] < np.inf)
         queries = _differing(rows, points, small, row)
-        open_ = (small[:, -1] & queries) | large[:, -1]
+        if not (queries.any() or large.any()):  # queries equal to rows are common
+            require_finite(exact)
+            return Nearest(exact, row)
+        open_ = (small[:, -1] & queries) | large
         for query in np.flatnonzero(open_).tolist():
             far = _to_all(distance, power, rows, points[[query]])
             nearest = np.lexsort((np.arange(len(far)), far))[: row.shape[1]]
@@ -97,7 +100,7 @@ def _spliced(
 def _differing(rows: Matrix, points: Matrix, small: Array, row: Array) -> Array:
     """Queries with a row at reduced distance 0, or nearly so, that is not equal to them."""
     found = np.zeros(len(row), dtype=bool)
-    query, place = np.nonzero(small)
+    query, place = small.nonzero()
     if query.size:
         found[query[_pairs_differ(rows, points, query, row[query, place])]] = True
     return found

@@ -60,8 +60,10 @@ from thetahat.models.neighbors.search.products import (
     largest_entry,
 )
 
-SCAN_SIZE = 40_000
-"""Pairs × columns up to which a scan is faster than the preparation of products."""
+SCAN_SIZE = 1 << 20
+"""Pairs × columns up to which a scan for the nearest rows is faster than products."""
+SCAN_SIZE_WITHIN = 40_000
+"""The same for all rows within a radius."""
 FEW_QUERIES, CACHED_SIZE = 4, 1 << 20
 """So few queries are scanned if rows × columns is not larger: a filter would cost more."""
 PAIRS_AT_ONCE = 1 << 20
@@ -228,7 +230,7 @@ class NeighborIndex(CheckedValue):
         return found
 
     def _exact(self, points: Matrix, k: int) -> Nearest:
-        if self.algorithm != "kd_tree" and self._by_products(points.shape[0]):
+        if self.algorithm != "kd_tree" and self._by_products(points.shape[0], SCAN_SIZE):
             return self._products(points).nearest(self._for_products(points), k)
         found = Nearest.empty(points.shape[0], k)
         queries = _as_doubles(self._dense(points))
@@ -241,7 +243,7 @@ class NeighborIndex(CheckedValue):
         return found
 
     def _within(self, points: Matrix, radius: Array, by_distance: bool, room: Room) -> Within:
-        if self._by_products(points.shape[0]):
+        if self._by_products(points.shape[0], SCAN_SIZE_WITHIN):
             products = self._products(points)
             return products.within(self._for_products(points), radius, by_distance, room)
         queries, parts = _as_doubles(self._dense(points)), []
@@ -259,7 +261,7 @@ class NeighborIndex(CheckedValue):
         step = max(16, WORK_AT_ONCE // (self.n_rows * max(1, work or queries.shape[1])))
         return [slice(start, start + step) for start in range(0, len(queries), step)]
 
-    def _by_products(self, n_queries: int) -> bool:
+    def _by_products(self, n_queries: int, scan_size: int) -> bool:
         assert isinstance(self.distance, Termwise)
         order = self.distance.order
         if is_sparse(self._points):
@@ -267,7 +269,7 @@ class NeighborIndex(CheckedValue):
         if self.algorithm == "kd_tree" or order != 2:
             return False
         n, d = self._points.shape
-        scanned = SCAN_SIZE if n_queries > FEW_QUERIES else n_queries * CACHED_SIZE
+        scanned = scan_size if n_queries > FEW_QUERIES else n_queries * CACHED_SIZE
         return bool(n_queries * n * d > scanned)
 
     def _embed(self, queries: Matrix | None) -> Matrix:
