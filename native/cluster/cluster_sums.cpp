@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cluster/known_width.hpp"
 #include "cluster/squared_distance.hpp"
 #include "core/views.hpp"
 
@@ -30,6 +31,34 @@ template <typename Numbers> void require_numbers_below(const Numbers &label, std
                 "labels must be numbers of centres");
 }
 
+// `weight` is null: all ones. `width` is the number of columns if `known` is 0.
+template <std::size_t known, typename T>
+double add_rows(const T *x, std::size_t n, std::size_t width, const double *weight,
+                const std::int32_t *label, const double *square, const double *centres,
+                double *__restrict sums, double *__restrict total, std::int64_t *__restrict count) {
+    const std::size_t d = known > 0 ? known : width;
+    double loss = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double w = weight ? weight[i] : 1.0;
+        if (!(w > 0.0))
+            continue;
+        const auto own = static_cast<std::size_t>(label[i]);
+        const T *row = x + i * d;
+        const double *centre = centres + own * d;
+        double *__restrict sum = sums + own * d;
+        if (weight)
+            for (std::size_t j = 0; j < d; ++j)
+                sum[j] += w * (static_cast<double>(row[j]) - centre[j]);
+        else
+            for (std::size_t j = 0; j < d; ++j)
+                sum[j] += static_cast<double>(row[j]) - centre[j];
+        total[own] += w;
+        ++count[own];
+        loss += w * square[i];
+    }
+    return loss;
+}
+
 // `weight` may be empty: all ones.
 template <typename T>
 double cluster_sums(Matrix<const T> x, Vector<const double> weight,
@@ -45,26 +74,11 @@ double cluster_sums(Matrix<const T> x, Vector<const double> weight,
             "one label, square and weight per row");
     require_numbers_below(label, k);
     nb::gil_scoped_release unlocked;
-    double loss = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double w = weighted ? weight.data()[i] : 1.0;
-        if (!(w > 0.0))
-            continue;
-        const auto own = static_cast<std::size_t>(label.data()[i]);
-        const T *row = x.data() + i * d;
-        const double *centre = centres.data() + own * d;
-        double *__restrict sum = sums.data() + own * d;
-        if (weighted)
-            for (std::size_t j = 0; j < d; ++j)
-                sum[j] += w * (static_cast<double>(row[j]) - centre[j]);
-        else
-            for (std::size_t j = 0; j < d; ++j)
-                sum[j] += static_cast<double>(row[j]) - centre[j];
-        total.data()[own] += w;
-        ++count.data()[own];
-        loss += w * square.data()[i];
-    }
-    return loss;
+    return with_known_width(d, [&](auto known) {
+        return add_rows<decltype(known)::value>(x.data(), n, d, weighted ? weight.data() : nullptr,
+                                                label.data(), square.data(), centres.data(),
+                                                sums.data(), total.data(), count.data());
+    });
 }
 
 template <typename T, typename Squares, typename Numbers>

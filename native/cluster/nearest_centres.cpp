@@ -8,7 +8,7 @@
 //     rows_in_doubt       finds the other rows
 //     scaled_rows         copies them as (x − μ)·scale in float32, for a matrix product
 //     settle_by_products  measures exactly the few centres that the products leave possible
-//     settle_directly     measures all centres, for small blocks
+//     settle_directly     measures all centres, for small blocks and few columns
 //
 // Rounding only makes bounds looser, and ties go to the first centre, so labels and squares are
 // those of a full search, bit for bit. Each row writes its own entries; sums over rows are taken in
@@ -19,6 +19,7 @@
 #include <cstring>
 #include <limits>
 
+#include "cluster/nearest_of_rows.hpp"
 #include "cluster/squared_distance.hpp"
 #include "core/views.hpp"
 
@@ -100,21 +101,6 @@ std::size_t rows_in_doubt(Matrix<const T> x, Matrix<const double> centres,
     return count;
 }
 
-// What a search found for one row: its centre, and the square to the best of the others.
-struct Best {
-    double square = infinity, other = infinity;
-    std::size_t centre = 0;
-
-    void offer(double at, std::size_t j) {
-        if (at < square || (at == square && j < centre)) {
-            other = square;
-            square = at;
-            centre = j;
-        } else if (at < other)
-            other = at;
-    }
-};
-
 struct Settled {
     std::int32_t *label;
     double *square, *lower;
@@ -142,13 +128,9 @@ std::size_t settle_directly(Matrix<const T> x, Vector<const std::int32_t> which,
     nb::gil_scoped_release unlocked;
     const Settled settled{label.data(), square.data(), lower.data()};
     std::size_t changed = 0;
-    for (std::size_t place = 0; place < which.shape(0); ++place) {
-        const auto i = static_cast<std::size_t>(which.data()[place]);
-        Best best;
-        for (std::size_t j = 0; j < k; ++j)
-            best.offer(squared_distance(x.data() + i * d, centres.data() + j * d, d), j);
-        changed += settled.keep(i, best, infinity);
-    }
+    search_rows(
+        x.data(), d, which.data(), which.shape(0), centres.data(), k,
+        [&](std::size_t i, const Best &best) { changed += settled.keep(i, best, infinity); });
     return changed;
 }
 

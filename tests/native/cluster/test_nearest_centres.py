@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from tests.reference.cluster.clusters import squares
 from thetahat import _native
+from thetahat.data.source import Block
 from thetahat.models.cluster.nearest import Centres, Frame, find_nearest
+from thetahat.models.cluster.sums import cluster_sums
 
 
 def rows(n, d, dtype, seed=0, offset=0.0):
@@ -28,6 +31,56 @@ def test_nearest_centres_are_those_of_a_full_search(n, d, k, dtype, offset):
     np.testing.assert_allclose(square, expected.min(axis=1), rtol=1e-12)
     if k > 1:
         assert (lower <= np.sqrt(np.sort(expected, axis=1)[:, 1])).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 21])
+def test_rows_searched_together_have_the_squares_of_single_rows_bit_for_bit(d, dtype):
+    n, k = 37, 11
+    X, centres = rows(n, d, dtype), rows(k, d, float, seed=1)
+    centres[7] = centres[2]  # the first of equal centres is the nearest
+    which = np.random.default_rng(2).permutation(n)[:-2].astype(np.int32)
+    label, square, lower = np.full(n, -1, np.int32), np.zeros(n), np.zeros(n)
+    assert _native.settle_directly(X, which, centres, label, square, lower) == n - 2
+    expected = squares(X, centres)
+    np.testing.assert_array_equal(label[which], expected.argmin(axis=1)[which])
+    second = np.sqrt(np.sort(expected, axis=1)[:, 1])[which]
+    np.testing.assert_allclose(lower[which], second, rtol=1e-6)
+    assert (np.delete(label, which) == -1).all()
+    label[label < 0], single, far = 0, np.zeros(n), np.full(n, 1e9)
+    still, doubtful = np.zeros(k), np.empty(n, np.int32)
+    _native.rows_in_doubt(X, centres, still, still, label, single, far, doubtful)
+    np.testing.assert_array_equal(square[which], single[which])
+
+
+def test_sums_of_sparse_rows_are_those_of_dense_rows():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((90, 6)) * (random.random((90, 6)) < 0.3)
+    centres, label = rows(4, 6, float), random.integers(3, size=90).astype(np.int32)
+    for dtype in (np.float32, np.float64):
+        for weight in (None, random.integers(0, 3, 90).astype(float)):
+            dense = X.astype(dtype)
+            square = squares(dense, centres)[np.arange(90), label]
+            found, expected = (
+                cluster_sums(Block(X=each, weight=weight), centres, label, square)
+                for each in (sp.csr_array(dense), dense)
+            )
+            np.testing.assert_allclose(found.sums, expected.sums, atol=1e-12)
+            np.testing.assert_array_equal(found.weight, expected.weight)
+            np.testing.assert_array_equal(found.count, expected.count)
+            assert found.loss == pytest.approx(expected.loss)
+
+
+def test_lengths_of_sparse_rows_are_kept_between_searches():
+    random = np.random.default_rng(0)
+    X = sp.csr_array(random.standard_normal((50, 6)) * (random.random((50, 6)) < 0.4))
+    label, square, lower = np.zeros(50, np.int32), np.zeros(50), np.full(50, -np.inf)
+    for seed in (1, 2):
+        centres = rows(4, 6, float, seed=seed)
+        find_nearest(X, Centres(centres, Frame(np.zeros(6), 1.0)), label, square, lower)
+        expected = squares(X.toarray(), centres)
+        np.testing.assert_array_equal(label, expected.argmin(axis=1))
+        np.testing.assert_allclose(square, expected.min(axis=1))
 
 
 def test_bounds_keep_labels_right_while_centres_move():

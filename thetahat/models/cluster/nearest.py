@@ -23,7 +23,11 @@ ROWS_AT_ONCE = 1024
 DIRECT_COST = 1 << 16
 """Products of entries below which distances are computed one by one."""
 DIRECT_WIDTH = 48
-"""Entries of all centres below which products do not pay."""
+"""Entries of all centres up to which neither products nor bounds pay."""
+FEW_COLUMNS = 7
+"""Columns up to which this holds for more entries of all centres."""
+DIRECT_WIDTH_OF_FEW = 160
+"""So many: a search of several rows at once takes less time than the bounds of its rows."""
 MOST_GAPS = 2048
 """Number of centres beyond which their distances from each other are not used."""
 NEAR = 1e-8
@@ -57,7 +61,9 @@ class Centres:
         k, d = self.values.shape
         self.move = np.zeros(k) if move is None else move
         self.half_gap = np.zeros(k)
-        self.few = k * d <= DIRECT_WIDTH or (n_rows is not None and n_rows * k * d <= DIRECT_COST)
+        self.few = k * d <= (DIRECT_WIDTH_OF_FEW if d <= FEW_COLUMNS else DIRECT_WIDTH) or (
+            n_rows is not None and n_rows * k * d <= DIRECT_COST
+        )
         self.slack = float((2 * d + 16) * np.finfo(np.float32).eps)
         self._scaled: tuple[Array, Array] | None = None
         if move is not None and 1 < k <= MOST_GAPS and not self.few:
@@ -90,13 +96,16 @@ def find_nearest(X: Matrix, centres: Centres, label: Array, square: Array, lower
     A bound of −∞ marks rows that have not been searched yet.
     """
     if not isinstance(X, np.ndarray):
-        return _nearest_of_sparse(X, centres, label, square)
+        return _nearest_of_sparse(X, centres, label, square, lower)
     n, (k, d) = X.shape[0], centres.values.shape
+    if centres.few:  # bounds do not pay
+        every = np.arange(n, dtype=np.int32)
+        return _native.settle_directly(X, every, centres.values, label, square, lower)
     doubtful = np.empty(n, dtype=np.int32)
     count = _native.rows_in_doubt(
         X, centres.values, centres.half_gap, centres.move, label, square, lower, doubtful
     )
-    if centres.few or count * k * d <= DIRECT_COST:
+    if count * k * d <= DIRECT_COST:
         return _native.settle_directly(X, doubtful[:count], centres.values, label, square, lower)
     most = min(count, ROWS_AT_ONCE)
     scaled, low = np.empty((most, d), dtype=np.float32), np.empty(most)
@@ -114,13 +123,21 @@ def find_nearest(X: Matrix, centres: Centres, label: Array, square: Array, lower
     return changed
 
 
-def _nearest_of_sparse(X: Matrix, centres: Centres, label: Array, square: Array) -> int:
-    """The same for sparse rows, by ‖x‖² + ‖c‖² − 2xᵀc, without bounds."""
+def _nearest_of_sparse(
+    X: Matrix, centres: Centres, label: Array, square: Array, length: Array
+) -> int:
+    """The same for sparse rows, by ‖x‖² + ‖c‖² − 2xᵀc, without bounds.
+
+    In their place the first search leaves ‖x‖² for the next ones.
+    """
     changed = 0
     step = max(1, PAIRS_AT_ONCE // len(centres.values))
     for start in range(0, X.shape[0], step):
         some = slice(start, start + step)
-        squares = squares_between(X if step >= X.shape[0] else X[some], centres.values)
+        rows = X if step >= X.shape[0] else X[some]
+        if length[start] == -np.inf:
+            length[some] = row_squares(rows)
+        squares = squares_between(rows, centres.values, length[some])
         found = squares.argmin(axis=1)
         changed += int(np.count_nonzero(found != label[some]))
         label[some] = found
@@ -128,18 +145,24 @@ def _nearest_of_sparse(X: Matrix, centres: Centres, label: Array, square: Array)
     return changed
 
 
-def squares_between(X: Matrix, centres: Array) -> Array:
-    """‖x − c‖² of all rows and centres, in float64. Cost: O(n k d)."""
+def squares_between(X: Matrix, centres: Array, length: Array | None = None) -> Array:
+    """‖x − c‖² of all rows and centres, in float64. Cost: O(n k d).
+
+    ``length`` is ‖x‖² of sparse rows, if it is known.
+    """
     if isinstance(X, np.ndarray):
         middle = centres.mean(axis=0)
         rows, about = X - middle, centres - middle
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             length = np.einsum("ij,ij->i", rows, rows)
+            squares = rows @ (-2.0 * about.T)
     else:
-        rows, about = X.astype(np.float64, copy=False), centres
-        length = row_squares(rows)
+        about = centres
+        length = row_squares(X) if length is None else length
+        squares = np.empty((X.shape[0], len(centres)))
+        across = np.ascontiguousarray(-2.0 * centres.T)
+        _native.sparse_products(X.data, X.indices, X.indptr, across, squares)
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = rows @ (-2.0 * about.T)
         squares += length[:, None]
         squares += np.einsum("ij,ij->i", about, about)
         return np.maximum(squares, 0.0, out=squares)

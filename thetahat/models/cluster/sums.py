@@ -70,12 +70,19 @@ def cluster_sums(
             contiguous(block.X), weight, label, square, centres, sums, total, count
         )
     else:
-        weight = block.row_weights
-        of_entry = np.repeat(np.arange(block.n_rows), np.diff(block.X.indptr))
-        cell = label[of_entry].astype(np.int64) * d + block.X.indices
+        X, weight = block.X, block.row_weights
         total = np.bincount(label, weight, minlength=k)
         count = np.bincount(label[weight > 0], minlength=k)
-        sums = np.bincount(cell, weight[of_entry] * block.X.data, minlength=k * d).reshape(k, d)
+        _native.class_sums_sparse(
+            X.data,
+            X.indices,
+            X.indptr,
+            label.astype(np.int64),
+            kernel_weights(block.weight),
+            False,
+            0.0,
+            sums,
+        )
         sums = sums - total[:, None] * centres  # counts of no entries are whole numbers
         loss = float(weight @ square)
     return ClusterSums(sums, total, count, loss, changed)
