@@ -43,21 +43,24 @@ class StretchWriter {
     // Without branches, because the side of a row is unpredictable.
     void offer(OrderedRow row, bool taken) {
         mark |= row.bits & OrderedRow::new_value;
-        to[n] = {(row.bits & ~OrderedRow::new_value) | mark};
+        to[n] = {row.bits | mark};
         n += taken;
-        n_values += taken && mark;
-        mark = taken ? 0 : mark;
+        mark &= static_cast<std::uint32_t>(taken) - 1u;
     }
     std::size_t finish() {
-        if (n > 0)
-            to[0].bits =
-                (to[0].bits & ~OrderedRow::new_value) | (n_values > 1 ? OrderedRow::new_value : 0);
+        if (n == 0)
+            return 0;
+        std::size_t last = n - 1; // from the end, where most columns soon have another value
+        while (last > 0 && !to[last].differs())
+            --last;
+        to[0].bits &= ~OrderedRow::new_value;
+        to[0].bits |= last > 0 ? OrderedRow::new_value : 0;
         return n;
     }
 
   private:
     OrderedRow *to;
-    std::size_t n = 0, n_values = 0;
+    std::size_t n = 0;
     std::uint32_t mark = OrderedRow::new_value;
 };
 
