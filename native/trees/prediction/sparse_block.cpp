@@ -1,14 +1,19 @@
 // Sparse rows as a dense block of a few columns, for the walks of walk.cpp.
 //
 // The block is zero before and after: it is filled with the entries of some rows, and the same
-// entries are set to zero again, so that all blocks together cost O(entries). One thread, because
-// the entries are read once. Entries that are stored twice are added.
+// entries are set to zero again (or all cells, where they are few), so that all blocks together
+// cost O(entries). One thread, because the entries are read once. Entries that are stored twice are
+// added.
+
+#include <algorithm>
 
 #include "core/views.hpp"
 
 namespace thetahat {
 
 namespace {
+
+constexpr std::size_t cells_per_entry = 8; // are set to zero faster than one entry is found
 
 template <typename T, typename I>
 void fill_sparse_block(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr,
@@ -29,6 +34,11 @@ void fill_sparse_block(Vector<const T> data, Vector<const I> indices, Vector<con
 
     bool sound = true;
     nb::gil_scoped_release unlocked;
+    if (empty && n > 0 &&
+        n * width <= cells_per_entry * static_cast<std::size_t>(ends[n] - ends[0])) {
+        std::fill_n(cells, n * width, T{0});
+        return;
+    }
     for (std::size_t i = 0; i < n; ++i) {
         T *row = cells + i * width;
         for (I k = ends[i]; k < ends[i + 1]; ++k) {
