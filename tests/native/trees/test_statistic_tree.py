@@ -1,9 +1,5 @@
 """Exact and random trees against their plain twin: every split is the best there is."""
 
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 
@@ -304,25 +300,3 @@ def test_columns_keep_their_order_through_levels(missing):
     assert np.array_equal(tree.feature, again.feature)
     assert np.array_equal(tree.threshold, again.threshold)
     assert np.array_equal(tree.left, again.left)
-
-
-def test_an_ordered_cell_takes_four_bytes():
-    """Beside the rows of one column that is being sorted; X is read where it is."""
-    program = """
-        import numpy as np
-        from benchmarks.memory import peak_of
-        from thetahat import config
-        from thetahat.models.tree.growth.growing import sorted_columns
-
-        X = np.random.default_rng(0).standard_normal((50_000, 100), dtype=np.float32)
-        with config(threads=1):
-            sorted_columns(X[:10])
-            print(peak_of(lambda: sorted_columns(X))[1])
-    """
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert int(run.stdout) < 8 * 50_000 * 100

@@ -1,5 +1,8 @@
 """Tables of every library become the same matrix: numbers, codes, NaN for what is missing."""
 
+import subprocess
+import sys
+import textwrap
 import warnings
 
 import numpy as np
@@ -361,3 +364,25 @@ def test_trees_answer_alike_for_every_library(build):
     assert model.score(build(), y) == 1.0
     for other in TABLES:
         np.testing.assert_array_equal(model.predict(other()), model.predict(build()))
+
+
+def test_an_ordered_cell_takes_four_bytes():
+    """Beside the rows of one column that is being sorted; X is read where it is."""
+    program = """
+        import numpy as np
+        from benchmarks.memory import peak_of
+        from thetahat import config
+        from thetahat.models.tree.growth.growing import sorted_columns
+
+        X = np.random.default_rng(0).standard_normal((50_000, 100), dtype=np.float32)
+        with config(threads=1):
+            sorted_columns(X[:10])
+            print(peak_of(lambda: sorted_columns(X))[1])
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(run.stdout) < 8 * 50_000 * 100
