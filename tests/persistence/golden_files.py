@@ -78,6 +78,8 @@ def models():
         "neighbor_graph",
         graph.fit(np.tile(X, (20, 1)), np.tile(np.where(Y > 5, "yes", "no"), 20)),
     )
+    forest = th.RandomForestRegressor(n_estimators=3, max_leaf_nodes=5, random_state=0)
+    yield "gains_of_used_columns", forest.fit(X, np.abs(Y))
     pipeline = make_pipeline(StandardScaler(), th.LogisticRegression())
     yield "pipeline", pipeline.fit(X, np.where(Y > 5, "yes", "no"))
 

@@ -23,3 +23,11 @@ def test_every_estimator_has_a_golden_file():
     kept = {path.stem for path in (GOLDEN / str(VERSION)).glob("*.theta")}
     missing = set(estimators()) - kept
     assert not missing, f"python -m tests.persistence.golden_files writes {sorted(missing)}"
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_gains_of_all_columns_become_those_of_the_columns_in_use(version):
+    model = th.load(GOLDEN / str(version) / "RandomForestRegressor.theta")
+    shares = [tree.feature_importances_ for tree in model.estimators_]
+    np.testing.assert_allclose(model.feature_importances_, np.mean(shares, axis=0), rtol=1e-8)
+    assert model._forest.gains.dtype.names

@@ -23,11 +23,14 @@ using namespace trees;
 
 // The trees one after the other: nodes, where each tree begins, rows of values and sets (numbered
 // from `first_value` and `first_set` on), and of each leaf its count, weight and impurity.
-nb::tuple put_together(std::vector<GrownTree> &&grown, std::size_t width, std::size_t n_columns,
-                       std::size_t first_value, std::size_t first_set) {
-    std::size_t n_nodes = 0, n_leaves = 0, n_values = 0, n_sets = 0, words = 0, n_impurities = 0;
+// Last, the gains of the columns that each tree uses.
+nb::tuple put_together(std::vector<GrownTree> &&grown, std::size_t width, std::size_t first_value,
+                       std::size_t first_set) {
+    std::size_t n_gains = 0, n_nodes = 0, n_leaves = 0, n_values = 0, n_sets = 0, words = 0,
+                n_impurities = 0;
     for (const GrownTree &tree : grown) {
         n_nodes += tree.nodes.size();
+        n_gains += tree.gains.size();
         n_leaves += tree.counts.size();
         n_impurities += tree.impurities.size();
         n_values += tree.values.size() / width;
@@ -39,15 +42,15 @@ nb::tuple put_together(std::vector<GrownTree> &&grown, std::size_t width, std::s
                                                                                         << 31,
             "a forest has at most 2^31 leaves with values of their own");
     std::vector<std::uint8_t> nodes(n_nodes * sizeof(PackedNode));
+    std::vector<std::uint8_t> gains(n_gains * sizeof(ColumnGain));
     std::vector<std::int64_t> sizes;
-    std::vector<double> values, weights, impurities, gains;
+    std::vector<double> values, weights, impurities;
     std::vector<std::uint32_t> counts, sets(n_sets * words, 0u);
     values.reserve(n_values * width);
     weights.reserve(n_leaves);
     impurities.reserve(n_impurities);
     counts.reserve(n_leaves);
-    gains.reserve(grown.size() * n_columns);
-    std::size_t node = 0, set = 0;
+    std::size_t node = 0, set = 0, gain = 0;
     for (GrownTree &tree : grown) {
         const auto own = static_cast<std::int32_t>(first_value + values.size() / width);
         for (PackedNode &packed : tree.nodes) {
@@ -59,6 +62,12 @@ nb::tuple put_together(std::vector<GrownTree> &&grown, std::size_t width, std::s
         std::memcpy(nodes.data() + node * sizeof(PackedNode), tree.nodes.data(),
                     tree.nodes.size() * sizeof(PackedNode));
         node += tree.nodes.size();
+        for (ColumnGain &of : tree.gains)
+            of.tree = static_cast<std::int32_t>(sizes.size());
+        if (!tree.gains.empty())
+            std::memcpy(gains.data() + gain * sizeof(ColumnGain), tree.gains.data(),
+                        tree.gains.size() * sizeof(ColumnGain));
+        gain += tree.gains.size();
         sizes.push_back(static_cast<std::int64_t>(tree.nodes.size()));
         for (const CategorySet &of : tree.sets)
             std::copy(of.words.begin(), of.words.end(), sets.begin() + set++ * words);
@@ -66,7 +75,6 @@ nb::tuple put_together(std::vector<GrownTree> &&grown, std::size_t width, std::s
         counts.insert(counts.end(), tree.counts.begin(), tree.counts.end());
         weights.insert(weights.end(), tree.weights.begin(), tree.weights.end());
         impurities.insert(impurities.end(), tree.impurities.begin(), tree.impurities.end());
-        gains.insert(gains.end(), tree.gains.begin(), tree.gains.end());
         tree = GrownTree{};
     }
     return nb::make_tuple(
@@ -74,7 +82,7 @@ nb::tuple put_together(std::vector<GrownTree> &&grown, std::size_t width, std::s
         owned(std::move(sizes), {grown.size()}), owned(std::move(values), {n_values, width}),
         owned(std::move(sets), {n_sets, words}), owned(std::move(counts), {n_leaves}),
         owned(std::move(weights), {n_leaves}), owned(std::move(impurities), {n_impurities}),
-        owned(std::move(gains), {grown.size(), n_columns}));
+        owned(std::move(gains), {n_gains, sizeof(ColumnGain)}));
 }
 
 nb::tuple grow_forest(const ForestColumns &columns, Vector<const std::int8_t> monotone,
@@ -135,7 +143,7 @@ nb::tuple grow_forest(const ForestColumns &columns, Vector<const std::int8_t> mo
         for (double &of_leaf : tree.weights)
             of_leaf = unit.to_given(of_leaf);
     const std::size_t width = y.shape(1) * std::max<std::size_t>(n_classes, 1);
-    return put_together(std::move(grown), width, d, first_value, first_set);
+    return put_together(std::move(grown), width, first_value, first_set);
 }
 
 void drawn_counts(std::uint64_t seed, std::size_t draws, Vector<const double> weight,

@@ -76,12 +76,15 @@ template <typename Search, typename Answer> class ForestTree {
         if constexpr (Columns::sparse)
             sparse_.start(numbers_);
         grown_ = GrownTree{};
-        grown_.gains.assign(columns_.n_columns, 0.0);
+        gains_.assign(columns_.n_columns, 0.0);
         closed_.clear();
         Tree tree;
         tree.width = 0;
         grow(*this, tree, rules_.growth);
         pack(tree);
+        for (std::size_t j = 0; j < gains_.size(); ++j)
+            if (gains_[j] != 0.0)
+                grown_.gains.push_back({gains_[j], 0, static_cast<std::int32_t>(j)});
         return std::move(grown_);
     }
 
@@ -101,9 +104,11 @@ template <typename Search, typename Answer> class ForestTree {
         if (!node.open(rows_.stretch(leaf.begin, m), min_weight, leaf.state.bounds) ||
             node.weight() < 2.0 * min_weight)
             return;
-        if constexpr (Columns::sparse)
+        if constexpr (Columns::sparse) {
             sparse_.copy_if_fewer(numbers_, leaf.begin, leaf.end, rules_.max_features,
                                   leaf.state.entries);
+            sparse_.note_columns(leaf.state.entries);
+        }
         Candidate best;
         bool some_vary = false;
         for (std::size_t k = 0; k < features_.size() && (k < rules_.max_features || !some_vary);
@@ -111,6 +116,9 @@ template <typename Search, typename Answer> class ForestTree {
             const auto rest = static_cast<std::uint32_t>(features_.size() - k);
             std::swap(features_[k], features_[k + random_.below(rest)]);
             const std::uint32_t j = features_[k];
+            if constexpr (Columns::sparse)
+                if (sparse_.all_zero(j, leaf.state.entries))
+                    continue;
             with_cells(leaf, j, [&](const auto &cell, std::uint32_t n_codes) {
                 some_vary |= search_.consider(j, n_codes, cell, random_, best);
             });
@@ -159,7 +167,7 @@ template <typename Search, typename Answer> class ForestTree {
         }
         if (rules_.monotone)
             bound(parent, left, right);
-        grown_.gains[j] += parent.state.decrease;
+        gains_[j] += parent.state.decrease;
     }
 
     void close(Tree &, Open &leaf) {
@@ -368,6 +376,7 @@ template <typename Search, typename Answer> class ForestTree {
     };
     std::vector<SizedBlock> blocks_{}; // from large to small
     std::vector<std::pair<std::int32_t, LeafAnswer>> closed_{};
+    std::vector<double> gains_{}; // of each column
     GrownTree grown_{};
 };
 

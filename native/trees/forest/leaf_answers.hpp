@@ -17,13 +17,20 @@
 
 namespace thetahat::trees {
 
+// The total gain of the splits of a tree on one column.
+struct ColumnGain {
+    double gain;
+    std::int32_t tree, column;
+};
+static_assert(sizeof(ColumnGain) == 16);
+
 // The stored parts of a tree.
 struct GrownTree {
     std::vector<PackedNode> nodes{};     // a leaf's child as `LeafAnswer::row`
     std::vector<double> values{};        // of the leaves that have a row of their own
     std::vector<std::uint32_t> counts{}; // of the leaves, in the order of their nodes
     std::vector<double> weights{}, impurities{};
-    std::vector<double> gains{}; // of each column
+    std::vector<ColumnGain> gains{}; // of the columns that it uses
     std::vector<CategorySet> sets{};
 };
 

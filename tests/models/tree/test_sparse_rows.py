@@ -234,3 +234,14 @@ def test_threads_change_no_bit_of_a_sparse_tree():
             )
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
+def test_a_forest_keeps_the_gains_of_the_columns_that_it_uses():
+    random = np.random.default_rng(0)
+    X = sp.random_array((200, 5000), density=1e-3, format="csr", rng=random)
+    model = th.RandomForestClassifier(20, random_state=0).fit(X, random.integers(0, 2, 200))
+    used = {(tree, column) for tree, each in enumerate(model.estimators_)
+            for column in each.tree_.feature[each.tree_.feature >= 0]}  # fmt: skip
+    gains = model._forest.gains
+    assert len(gains) <= len(used) < 20 * 5000 / 10
+    assert set(zip(gains["tree"].tolist(), gains["column"].tolist(), strict=True)) <= used

@@ -121,6 +121,7 @@ template <typename Cell> class SparseNodes {
 
     void start(const std::vector<std::uint32_t> &rows) {
         position_.assign(columns_.n_rows, nowhere);
+        node_ = 0;
         entries_.clear();
         place(rows, 0, rows.size());
     }
@@ -151,6 +152,21 @@ template <typename Cell> class SparseNodes {
                              : a.code != b.code   ? a.code < b.code
                                                   : a.row < b.row;
                   });
+    }
+
+    // Note the columns in which the rows of a node have entries, for `all_zero`.
+    void note_columns(const EntryRange &range) {
+        ++node_;
+        if (node_ == 1)
+            last_node_.assign(columns_.n_columns, 0);
+        if (range.copied)
+            for (std::size_t k = range.first; k < range.last; ++k)
+                last_node_[entries_[k].column] = node_;
+    }
+
+    // Whether column j is known to be zero in the rows of the node that was noted last.
+    bool all_zero(std::uint32_t j, const EntryRange &range) const {
+        return range.copied && last_node_[j] != node_;
     }
 
     // use(cells, n_codes) with the cells of the rows [begin, end) in column j.
@@ -215,6 +231,8 @@ template <typename Cell> class SparseNodes {
     const SparseColumns<Cell> &columns_;
     std::vector<std::uint32_t> position_{}; // by row, among the rows of all nodes
     std::vector<SparseEntry> entries_{}, later_{};
+    std::vector<std::uint32_t> last_node_{}; // of each column, the last node with entries there
+    std::uint32_t node_ = 0;
     std::vector<std::uint32_t> places_{}, codes_{};
     std::vector<Cell> cells_{};
 };

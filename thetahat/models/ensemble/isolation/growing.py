@@ -145,5 +145,5 @@ def _batch(plan: IsolationPlan, seeds: Array, before: list[tuple[Array, ...]]) -
     else:
         found = _native.grow_isolation_trees(x=X, **settings)
     nodes, sizes, lengths, counts = found
-    sets, gains = np.empty((0, 0), dtype=np.uint32), np.empty((0, n_columns))
+    sets, gains = np.empty((0, 0), dtype=np.uint32), np.empty((0, 16), dtype=np.uint8)
     return nodes, sizes, lengths, sets, counts, counts, np.zeros(len(counts)), gains

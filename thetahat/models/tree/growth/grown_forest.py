@@ -19,6 +19,8 @@ from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import CATEGORICAL, MISSING_LEFT, NODE, PackedTrees
 from thetahat.models.tree.structure import LEAF, UNDEFINED, Tree
 
+GAIN = np.dtype([("gain", "f8"), ("tree", "i4"), ("column", "i4")])
+"""The total gain of the splits of one tree on one column."""
 OF_CLASSES = ("gini", "entropy", "log_loss", "error")
 """The criteria of classification."""
 
@@ -31,7 +33,7 @@ class GrownForest(CheckedValue):
     seeds: Array
     """Seed of each tree (uint64)."""
     gains: Array
-    """Total gain of the splits on each column, (n_trees, d); no rows if splits have no gain."""
+    """Gains of the columns that each tree uses (structured, `GAIN`); empty if splits have none."""
     leaf_counts: Array
     leaf_weights: Array
     leaf_impurities: Array
@@ -52,16 +54,22 @@ class GrownForest(CheckedValue):
             for name in ("leaf_counts", "leaf_weights")
         }
         n_impurities = 0 if np.size(self.leaf_impurities) == 0 else n_leaves
-        n_gains = 0 if np.size(self.gains) == 0 else packed.n_trees
+        if np.ndim(self.gains) == 2:  # files of earlier versions hold gains of all columns
+            shape = (len(self.gains) and packed.n_trees, packed.n_features)
+            check_arrays(self, {"gains": (np.float64, shape)})
+            object.__setattr__(self, "gains", used_gains(self.gains))
         check_arrays(
             self,
             {
                 "seeds": (np.uint64, (packed.n_trees,)),
-                "gains": (np.float64, (n_gains, packed.n_features)),
+                "gains": (GAIN, (None,)),
                 "leaf_impurities": (np.float64, (n_impurities,)),
                 **of_leaves,
             },
         )
+        for name, end in (("tree", packed.n_trees), ("column", packed.n_features)):
+            inside = (self.gains[name] >= 0) & (self.gains[name] < end)
+            check_rule(self, bool(inside.all()), f"gains must be of {name}s from 0 to {end - 1}")
         width = self.n_outputs * max(self.n_classes)
         check_rule(
             self,
@@ -93,7 +101,7 @@ class GrownForest(CheckedValue):
         return cls(
             packed=packed,
             seeds=np.empty(0, dtype=np.uint64),
-            gains=np.empty((0, n_features)),
+            gains=np.empty(0, dtype=GAIN),
             leaf_counts=none.astype(np.uint8),
             leaf_weights=none.astype(np.uint8),
             leaf_impurities=none,
@@ -110,6 +118,7 @@ class GrownForest(CheckedValue):
         if not batches:
             return self
         nodes, sizes, values, sets, counts, weights, impurities, gains = zip(*batches, strict=True)
+        n_trees = [len(self), *(len(part) for part in sizes)]
         starts = self.packed.roots[-1] + np.cumsum(np.concatenate(sizes))
         packed = PackedTrees(
             nodes=np.concatenate([self.packed.nodes, *(part.view(NODE)[:, 0] for part in nodes)]),
@@ -122,7 +131,7 @@ class GrownForest(CheckedValue):
             self,
             packed=packed,
             seeds=np.concatenate([self.seeds, seeds]),
-            gains=np.concatenate([self.gains, *gains]),
+            gains=_in_turn([self.gains, *(part.view(GAIN)[:, 0] for part in gains)], n_trees),
             leaf_counts=narrowest(np.concatenate([self.leaf_counts, *counts])),
             leaf_weights=narrowest(np.concatenate([self.leaf_weights, *weights])),
             leaf_impurities=np.concatenate([self.leaf_impurities, *impurities]),
@@ -137,7 +146,13 @@ class GrownForest(CheckedValue):
             self,
             packed=PackedTrees.pack(trees),
             seeds=seeds,
-            gains=np.stack([tree.compute_feature_importances(normalize=False) for tree in trees]),
+            gains=_in_turn(
+                [
+                    used_gains(tree.compute_feature_importances(normalize=False)[None])
+                    for tree in trees
+                ],
+                [1] * len(trees),
+            ),
             leaf_counts=narrowest(_joined(trees, leaves, "count")),
             leaf_weights=narrowest(_joined(trees, leaves, "weight")),
             leaf_impurities=_joined(trees, leaves, "impurity") if regression else np.empty(0),
@@ -161,22 +176,21 @@ class GrownForest(CheckedValue):
         )
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("seeds", "gains", "leaf_counts", "leaf_weights", "leaf_impurities")
+            for name in ("seeds", "leaf_counts", "leaf_weights", "leaf_impurities")
         }
-        if len(other) and not len(other.gains):  # an isolation forest saved with zeros
-            joined["gains"] = other.gains
+        joined["gains"] = _in_turn([self.gains, other.gains], [len(self), len(other)])
         trees = (*self.whole_trees, *other.whole_trees)
         return replace(self, packed=packed, whole_trees=trees, **joined)
 
     @property
     def feature_importances(self) -> Array:
         """Share of each column in the gain of a tree, averaged over the trees."""
-        totals = self.gains.sum(axis=1, keepdims=True)
-        useful = totals[:, 0] > 0
-        if not useful.any():
-            return np.zeros(self.gains.shape[1])
-        shares = (self.gains[useful] / totals[useful]).mean(axis=0)
-        return shares / shares.sum()
+        gain, tree, column = (self.gains[name] for name in GAIN.names or ())
+        totals = np.bincount(tree, gain, len(self))
+        useful = totals[tree] > 0
+        shares = gain[useful] / totals[tree[useful]]
+        sums = np.bincount(column[useful], shares, self.packed.n_features)
+        return sums / sums.sum() if useful.any() else sums
 
     @property
     def voting(self) -> PackedTrees:
@@ -266,6 +280,22 @@ def narrowest(numbers: Array) -> Array:
         if np.array_equal(narrow, numbers):
             return narrow
     return numbers
+
+
+def used_gains(gains: Array) -> Array:
+    """The gains of all columns, (n_trees, d), as those of the columns in use."""
+    tree, column = np.nonzero(gains)
+    found = np.empty(len(tree), dtype=GAIN)
+    found["gain"], found["tree"], found["column"] = gains[tree, column], tree, column
+    return found
+
+
+def _in_turn(parts: Sequence[Array], n_trees: Sequence[int]) -> Array:
+    """Gains of several forests as those of one, with the trees in their turn."""
+    found = np.concatenate(parts)
+    before = np.cumsum([0, *n_trees[:-1]])
+    found["tree"] += np.repeat(before, [len(part) for part in parts]).astype(np.int32)
+    return found
 
 
 def _joined(trees: Sequence[Tree], leaves: Sequence[Array], name: str) -> Array:
