@@ -95,17 +95,17 @@ class Kernel(Part, ABC):
     def with_theta(self, theta: Array) -> Self:
         """Return a copy with these logarithms of the hyper-parameters that are not fixed."""
         theta = np.asarray(theta, dtype=np.float64).reshape(-1)
-        if theta.shape != self.theta.shape:
+        free = [each for each in self.hyperparameters if not each.fixed]
+        if len(theta) != (needed := sum(each.n_elements for each in free)):
             raise ParameterError(
-                f"{self!r} has {len(self.theta)} hyper-parameters that are not fixed, but theta "
+                f"{self!r} has {needed} hyper-parameters that are not fixed, but theta "
                 f"has {len(theta)} entries. Give one logarithm for each."
             )
         found, start = {}, 0
-        for each in self.hyperparameters:
-            if not each.fixed:
-                stop = start + each.n_elements
-                found[each.name] = each.with_logarithms(theta[start:stop])
-                start = stop
+        for each in free:
+            stop = start + each.n_elements
+            found[each.name] = each.with_logarithms(theta[start:stop])
+            start = stop
         return self.set_params(**found) if found else self
 
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
@@ -165,16 +165,22 @@ class Composed(Kernel):
         """Return a copy with some parameters replaced, those of the parts included."""
         own = {name: value for name, value in params.items() if "__" not in name}
         found = super().set_params(**own) if own else self
+        of_parts: dict[str, dict[str, Any]] = {}
         for name, value in params.items():
             owner, _, inner = name.partition("__")
             if inner:
-                part = getattr(found, owner, None)
-                if not isinstance(part, Part):
+                if not isinstance(getattr(found, owner, None), Part):
                     raise ParameterError(
                         f"{type(self).__name__} has no parameter {name!r}; "
                         f"it has {', '.join(self.get_params())}."
                     )
-                found = replace(found, **{owner: part.set_params(**{inner: value})})  # type: ignore[type-var]
+                of_parts.setdefault(owner, {})[inner] = value
+        if of_parts:
+            parts = {
+                owner: getattr(found, owner).set_params(**inner)
+                for owner, inner in of_parts.items()
+            }
+            found = replace(found, **parts)  # type: ignore[type-var]
         return found
 
 
