@@ -57,12 +57,14 @@ docs: $(VENV)/installed
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-# The build tools first, so that the extension builds in this environment and rebuilds quickly. Most
-# modules of the dependencies are never imported, so none is compiled before it is.
+# The build tools first, so that the extension builds in this environment and rebuilds quickly. It
+# compiles while the dependencies are fetched. Most of their modules are never imported, so none is
+# compiled to bytecode before it is.
 $(VENV)/installed: $(VENV)/bin/python $(NATIVE)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-compile "scikit-build-core>=0.11" "nanobind>=2.4" "ninja>=1.11" "cmake>=3.26"
-	$(BIN)/python -m pip install --quiet --no-compile --no-build-isolation --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --no-compile --no-build-isolation --only-deps ".[dev]" & \
+	    $(BIN)/python -m pip install --quiet --no-compile --no-build-isolation --no-deps --editable . && wait $$!
 	touch $@
 
 clean:

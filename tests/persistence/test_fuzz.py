@@ -22,6 +22,7 @@ def require_no_faults(names, count, seed):
 
 
 @needs_linux
+@pytest.mark.processes
 def test_mutants_of_some_models():
     require_no_faults(SAMPLE, 12, seed=0)
 

@@ -83,7 +83,7 @@ def neighbours_by_linear_programs(points):
 
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_rows_with_a_neighbour_of_another_class_are_those_of_linear_programs(d):
-    rows, y = table(26, d, seed=2)
+    rows, y = table(18, d, seed=2)
     codes = np.unique(y, return_inverse=True)[1]
     neighbours = neighbours_by_linear_programs(rows)
     expected = (neighbours & (codes[:, None] != codes)).any(axis=1)
