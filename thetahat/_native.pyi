@@ -535,6 +535,7 @@ def sweep_path(
     x: FloatArray,
     y: FloatArray,
     squares: FloatArray,
+    start: FloatArray,
     l1: FloatArray,
     l2: FloatArray,
     lower: FloatArray,
@@ -548,6 +549,7 @@ def sweep_path(
     values: FloatArray,
     gaps: FloatArray,
     sweeps: NDArray[Any],
+    slopes: FloatArray,
 ) -> int: ...
 
 class ActiveSet:

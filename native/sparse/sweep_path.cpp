@@ -3,14 +3,16 @@
 //     F(β) = ½‖y − Xβ‖² + Σ_j (l1_j |β_j| + ½ l2_j β_j²),   β_j ≥ lower_j ∈ {−∞, 0},
 //
 // where (l1, l2) are given row by row. One pass over all columns gives their slopes Xᵀr and the
-// duality gap. Then a few sweeps follow over the active columns, those that would leave zero, and
-// those that may leave zero before the next penalty (usually the slope of a column changes by less
-// than l1). For small data that fit in the cache this is faster than keeping working sets.
+// duality gap (at β = 0 the slopes are those that the caller knows, Xᵀy). Then a few sweeps follow
+// over the active columns, those that would leave zero, and those that may leave zero before the
+// next penalty (usually the slope of a column changes by less than l1). For small data that fit in
+// the cache this is faster than keeping working sets.
 //
-// Invariant: r = y − Xβ, computed again at each penalty. One thread visits the columns in the given
-// order, so the order of sums is fixed. A penalty is done when its gap is within the tolerance and
-// its coefficients have settled (lasso_gap.hpp). The path ends at the first penalty whose gap takes
-// too many sweeps, or where nothing moves any more, and its number is returned.
+// Invariant: r = y − Xβ, computed again before each pass over all columns, because extrapolation
+// enlarges its rounding errors. One thread visits the columns in the given order, so the order of
+// sums is fixed. A penalty is done when its gap is within the tolerance and its coefficients have
+// settled (lasso_gap.hpp). The path ends at the first penalty whose gap takes too many sweeps, or
+// where nothing moves any more, and its number is returned.
 
 #include <algorithm>
 #include <cmath>
@@ -50,9 +52,9 @@ struct Reached {
 
 class Sweeps {
   public:
-    Sweeps(const double *x, const double *y, const double *squares, const double *lower,
-           std::size_t n, std::size_t d, const double *first)
-        : squares(squares), lower(lower), d(d), residual(y, y + n), slopes(d),
+    Sweeps(const double *x, const double *y, const double *squares, const double *start,
+           const double *lower, std::size_t n, std::size_t d, const double *first, double *slopes)
+        : squares(squares), start(start), lower(lower), d(d), residual(y, y + n), slopes(slopes),
           columns{x, y, n, residual.data()}, beta(first, first + d) {
         for (std::size_t j = 0; j < d; ++j)
             beta[j] = squares[j] > 0.0 ? std::max(beta[j], lower[j]) : 0.0;
@@ -65,10 +67,9 @@ class Sweeps {
                   double floor, std::size_t most, double share, bool once) {
         const Terms terms{l1, l2, lower};
         const Settling settling{share, ROUNDING_OF_MOVES * floor};
-        refresh();
         std::size_t sweeps = 0;
         for (bool stuck = false;; before = l1) {
-            const Gap here = pass(terms);
+            const Gap here = pass(terms, refresh());
             const bool close = here.gap <= tolerance && (sweeps > 0 || !once);
             if ((close && settled(terms, settling)) || stuck || sweeps >= most)
                 return {sweeps, here.gap, 0.5 * columns.squared() + here.penalty};
@@ -86,16 +87,21 @@ class Sweeps {
     }
 
   private:
-    void refresh() {
+    // r of β; false where that is y.
+    bool refresh() {
+        bool moved = false;
         std::copy_n(columns.y, columns.n, residual.begin());
         for (std::size_t j = 0; j < d; ++j)
-            if (beta[j] != 0.0)
+            if (beta[j] != 0.0) {
                 columns.move(j, beta[j]);
+                moved = true;
+            }
+        return moved;
     }
 
-    Gap pass(Terms terms) {
+    Gap pass(Terms terms, bool moved) {
         for (std::size_t j = 0; j < d; ++j)
-            slopes[j] = squares[j] > 0.0 ? columns.slope(j) : 0.0;
+            slopes[j] = !(squares[j] > 0.0) ? 0.0 : moved ? columns.slope(j) : start[j];
         return duality_gap(beta.data(), terms, d, columns.squared(), columns.with_target(nullptr),
                            [this](std::size_t j) { return slopes[j]; });
     }
@@ -123,9 +129,10 @@ class Sweeps {
         }
     }
 
-    const double *squares, *lower;
+    const double *squares, *start, *lower;
     std::size_t d;
-    std::vector<double> residual, slopes;
+    std::vector<double> residual;
+    double *slopes;
     DenseColumns columns;
     std::vector<double> beta, part[5]; // squares, l1, l2, lower and β of the columns that are swept
     std::vector<std::size_t> which;
@@ -133,16 +140,18 @@ class Sweeps {
 
 // Columns of X are rows of `x`. β of each penalty as a row of `betas`, F, its duality gap, and its
 // sweeps, those of the penalty where the path ends too. `once`: at least one sweep, even from a
-// start that is within the tolerance.
+// start that is within the tolerance. `start` is Xᵀy; `slopes` becomes Xᵀr at the last β.
 std::size_t sweep_path(Matrix<const double> x, Vector<const double> y, Vector<const double> squares,
-                       Matrix<const double> l1, Matrix<const double> l2, Vector<const double> lower,
-                       Vector<const double> first, double tolerance, double floor,
-                       std::size_t most_sweeps, double share, bool once, Matrix<double> betas,
-                       Vector<double> values, Vector<double> gaps, Vector<std::int64_t> sweeps) {
+                       Vector<const double> start, Matrix<const double> l1, Matrix<const double> l2,
+                       Vector<const double> lower, Vector<const double> first, double tolerance,
+                       double floor, std::size_t most_sweeps, double share, bool once,
+                       Matrix<double> betas, Vector<double> values, Vector<double> gaps,
+                       Vector<std::int64_t> sweeps, Vector<double> slopes) {
     const std::size_t d = x.shape(0), n = x.shape(1), count = l1.shape(0);
     require(y.shape(0) == n, "y must have one entry per row");
-    require(squares.shape(0) == d && lower.shape(0) == d && first.shape(0) == d,
-            "squares, lower and first must have one entry per column");
+    require(squares.shape(0) == d && start.shape(0) == d && lower.shape(0) == d &&
+                first.shape(0) == d && slopes.shape(0) == d,
+            "squares, start, lower, first and slopes must have one entry per column");
     require(l1.shape(1) == d && l2.shape(0) == count && l2.shape(1) == d,
             "l1 and l2 must have a row per penalty and an entry per column");
     require(betas.shape(0) == count && betas.shape(1) == d,
@@ -154,7 +163,8 @@ std::size_t sweep_path(Matrix<const double> x, Vector<const double> y, Vector<co
     std::int64_t *taken = sweeps.data();
 
     nb::gil_scoped_release unlocked;
-    Sweeps path(x.data(), y.data(), squares.data(), lower.data(), n, d, first.data());
+    Sweeps path(x.data(), y.data(), squares.data(), start.data(), lower.data(), n, d, first.data(),
+                slopes.data());
     for (std::size_t at = 0; at < count; ++at) {
         const double *here = absolute + at * d, *before = at > 0 ? here - d : here;
         const Reached found =
@@ -172,12 +182,13 @@ std::size_t sweep_path(Matrix<const double> x, Vector<const double> y, Vector<co
 } // namespace
 
 void bind_sweep_path(nb::module_ &module) {
-    module.def("sweep_path", &sweep_path, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
-               nb::arg("squares").noconvert(), nb::arg("l1").noconvert(), nb::arg("l2").noconvert(),
-               nb::arg("lower").noconvert(), nb::arg("first").noconvert(), nb::arg("tolerance"),
-               nb::arg("floor"), nb::arg("most_sweeps"), nb::arg("share"), nb::arg("once"),
-               nb::arg("betas").noconvert(), nb::arg("values").noconvert(),
-               nb::arg("gaps").noconvert(), nb::arg("sweeps").noconvert());
+    module.def(
+        "sweep_path", &sweep_path, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
+        nb::arg("squares").noconvert(), nb::arg("start").noconvert(), nb::arg("l1").noconvert(),
+        nb::arg("l2").noconvert(), nb::arg("lower").noconvert(), nb::arg("first").noconvert(),
+        nb::arg("tolerance"), nb::arg("floor"), nb::arg("most_sweeps"), nb::arg("share"),
+        nb::arg("once"), nb::arg("betas").noconvert(), nb::arg("values").noconvert(),
+        nb::arg("gaps").noconvert(), nb::arg("sweeps").noconvert(), nb::arg("slopes").noconvert());
 }
 
 } // namespace thetahat

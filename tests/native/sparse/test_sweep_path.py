@@ -29,10 +29,10 @@ def walk(
     values, gaps = np.full((2, count), np.nan)
     each = np.ones(d)
     solved = _native.sweep_path(
-        np.ascontiguousarray(X.T), y, (X * X).sum(axis=0) if squares is None else squares,
+        np.ascontiguousarray(X.T), y, (X * X).sum(axis=0) if squares is None else squares, X.T @ y,
         np.outer(l1, each), np.outer(l2, each), lower * each,
         np.zeros(d) if first is None else first, tolerance * float(y @ y), floor, most, np.inf,
-        once, betas, values, gaps, sweeps,
+        once, betas, values, gaps, sweeps, np.empty(d),
     )  # fmt: skip
     return solved, betas, values, gaps, sweeps
 
@@ -69,15 +69,16 @@ def test_terms_belong_to_their_columns():
     X, y = problem(50, 4)
     l1, l2 = np.array([[0.0, 5.0, 1.0, 9.0]]), np.array([[0.1, 0.0, 2.0, 0.3]])
     lower = np.array([-np.inf, 0.0, -np.inf, 0.0])
-    betas, one = np.empty((1, 4)), np.empty((2, 1))
+    betas, one, slopes = np.empty((1, 4)), np.empty((2, 1)), np.empty(4)
     solved = _native.sweep_path(
-        np.ascontiguousarray(X.T), y, (X * X).sum(axis=0), l1, l2, lower, np.zeros(4), 1e-12, 0.0,
-        5000, np.inf, False, betas, *one, np.zeros(1, dtype=np.int64),
+        np.ascontiguousarray(X.T), y, (X * X).sum(axis=0), X.T @ y, l1, l2, lower, np.zeros(4),
+        1e-12, 0.0, 5000, np.inf, False, betas, *one, np.zeros(1, dtype=np.int64), slopes,
     )  # fmt: skip
     expected = np.zeros(4)
     twin.descend_gram(X.T @ X, X.T @ y, l1[0], l2[0], lower, expected, 500)
     assert solved == 1
     np.testing.assert_allclose(betas[0], expected, atol=1e-6)
+    np.testing.assert_allclose(slopes, X.T @ (y - X @ betas[0]), atol=1e-9)
 
 
 def test_a_start_within_the_tolerance_is_kept_unless_a_sweep_is_asked_for():
@@ -135,20 +136,22 @@ def test_columns_whose_squares_are_called_zero_stay_out():
 def test_sizes_are_checked():
     one, two, x = np.ones(1), np.ones(2), np.ones((2, 3))
     given = {
-        "y": np.ones(3), "squares": two, "l1": np.ones((1, 2)), "l2": np.ones((1, 2)),
-        "betas": np.ones((1, 2)), "values": one.copy(),
+        "y": np.ones(3), "squares": two, "start": two, "l1": np.ones((1, 2)),
+        "l2": np.ones((1, 2)), "betas": np.ones((1, 2)), "values": one.copy(), "slopes": two.copy(),
     }  # fmt: skip
 
-    def call(y, squares, l1, l2, betas, values):
+    def call(y, squares, start, l1, l2, betas, values, slopes):
         _native.sweep_path(
-            x, y, squares, l1, l2, two, two, 1.0, 0.0, 5, np.inf, False, betas, values, one.copy(),
-            np.ones(1, dtype=np.int64),
+            x, y, squares, start, l1, l2, two, two, 1.0, 0.0, 5, np.inf, False, betas, values,
+            one.copy(), np.ones(1, dtype=np.int64), slopes,
         )  # fmt: skip
 
     call(**given)
     for wrong, rule in (
         ({"y": two}, "one entry per row"),
         ({"squares": one}, "one entry per column"),
+        ({"start": one}, "one entry per column"),
+        ({"slopes": one.copy()}, "one entry per column"),
         ({"l1": np.ones((1, 3))}, "an entry per column"),
         ({"l2": np.ones((2, 2))}, "a row per penalty"),
         ({"betas": np.ones((2, 2))}, "betas must have"),

@@ -83,6 +83,6 @@ def _on_gram(
     found = Swept.room(len(l1), len(beta))
     solved = _native.gram_path(
         design.gram, design.start, design.target_squared, l1, l2, float(lower[0]), beta,
-        *limits, once, *found[1:],
+        *limits, once, *found[1:-1],
     )  # fmt: skip
     return found._replace(solved=solved)

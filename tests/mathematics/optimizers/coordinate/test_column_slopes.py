@@ -60,14 +60,14 @@ def test_bytes_are_for_contiguous_columns_that_fit():
 
 def test_a_standing_may_be_off_only_where_it_does_not_matter():
     random = np.random.default_rng(501)
-    wide = np.asfortranarray(random.standard_normal((80, 500)))
+    wide = np.asfortranarray(random.standard_normal((80, 4000)))
     y = wide[:, :3] @ [2.0, -1.0, 1.0] + 0.1 * random.standard_normal(80)
-    design = DenseDesign(wide, y, np.zeros(500), np.ones(80))
+    design = DenseDesign(wide, y, np.zeros(4000), np.ones(80))
     skipped = 0
     for share in (0.9, 0.85, 0.8, 0.75):
-        l1 = np.full(500, share * np.abs(design.start).max())
-        beta = np.zeros(500)
-        terms = Terms(l1, np.zeros(500), np.full(500, -np.inf))
+        l1 = np.full(4000, share * np.abs(design.start).max())
+        beta = np.zeros(4000)
+        terms = Terms(l1, np.zeros(4000), np.full(4000, -np.inf))
         design.descend(beta, np.arange(40), terms, Limits(1e-10, 0.0, 100))
         residual_state = design.residual_state(l1)
         right = wide.T @ (y - wide @ beta)
@@ -75,4 +75,25 @@ def test_a_standing_may_be_off_only_where_it_does_not_matter():
         assert (off <= residual_state.slack + 1e-9).all()
         assert (off[np.abs(right) >= l1] < 1e-9).all()
         skipped += np.count_nonzero(residual_state.slack)
-    assert skipped > 500
+    assert skipped > 4000
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_few_numbers_are_packed_and_stand_for_the_same_columns(order, dtype):
+    """Their slopes after sweeps over all of them are those of the sweeps."""
+    few, weight = np.asarray(X[:, :60], dtype=dtype, order=order), WEIGHT + 0.1
+    mean, root = np.average(few, axis=0, weights=weight), np.sqrt(weight)
+    y = root * RHO
+    design = DenseDesign(few, y, mean, root)
+    columns = (few - mean) * root[:, None]
+    np.testing.assert_allclose(design.squares, np.sum(columns**2, axis=0), rtol=1e-6)
+    np.testing.assert_allclose(design.start, columns.T @ y, rtol=1e-5, atol=1e-5)
+    beta, l1 = np.zeros(60), np.full(60, 0.2 * np.abs(design.start).max())
+    design.descend_all(beta, Terms(l1, 0 * l1, l1 - np.inf), Limits(1e-10, 0.0, 500))
+    assert 0 < np.count_nonzero(beta) < 60
+    found, right = design.residual_state(l1), y - columns @ beta
+    np.testing.assert_allclose(found.slopes, columns.T @ right, atol=1e-4)
+    assert found.squared == pytest.approx(right @ right, rel=1e-6)
+    again = design.begin(beta, l1)
+    np.testing.assert_allclose(found.slopes, again.slopes, atol=1e-9)

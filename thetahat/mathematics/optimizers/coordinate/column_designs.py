@@ -4,8 +4,8 @@ All three represent the same problem in sums over the rows, with columns centred
 
     ½‖r‖² with r = √w∘(y − ȳ − (X − x̄)β),    slopes c = (√w∘(X − x̄))ᵀ r,    ‖y‖² = Σ w (y − ȳ)².
 
-X itself is neither centred nor copied: dense rows are read in place, and only the columns of
-working sets are extracted; sparse columns stay sparse.
+X itself is neither centred nor copied, unless it has few numbers: dense rows are read in place,
+and only the columns of working sets are extracted; sparse columns stay sparse.
 """
 
 from __future__ import annotations
@@ -59,12 +59,15 @@ class Swept(NamedTuple):
     values: Array
     gaps: Array
     sweeps: Array
+    slopes: Array
+    """At the last β."""
 
     @classmethod
     def room(cls, penalties: int, d: int) -> Swept:
         """Empty arrays that a kernel fills."""
         values, gaps = np.empty((2, penalties))
-        return cls(0, np.empty((penalties, d)), values, gaps, np.zeros(penalties, dtype=np.int64))
+        sweeps = np.zeros(penalties, dtype=np.int64)
+        return cls(0, np.empty((penalties, d)), values, gaps, sweeps, np.empty(d))
 
 
 class Design(ABC):
@@ -163,10 +166,13 @@ class _Cache:
 class DenseDesign(Design):
     """Dense rows, read in place, with the Gram matrix of the columns that working sets use.
 
+    Few numbers are centred and weighted once instead, as contiguous columns, because all of them
+    are read several times: for their squares, by sweeps, and for the slopes at the end.
+
     Parameters
     ----------
     X : array of shape (n, d), float32 or float64, any order
-        The rows of X, which are not copied.
+        The rows of X, which are not copied if they are many.
     y : array of shape (n,)
         The centred target, √w∘(y − ȳ).
     mean : array of shape (d,)
@@ -181,19 +187,31 @@ class DenseDesign(Design):
     sweeps_all = True
 
     def __init__(self, X: Array, y: Array, mean: Array, root: Array, rounding: float = 0.0) -> None:
-        self.X, self.mean, self.root = X, mean, root
-        self._columns = (CoarseSlopes if CoarseSlopes.suits(X) else PlainSlopes)(X, mean)
         weight = root * root
-        self._centres, self._weighs = bool(mean.any()), bool((root != 1).any())
-        self.squares, start = self._columns.survey(weight, root * y)
         with np.errstate(over="ignore"):
             noise = rounding * np.sum(weight) * mean * mean
+        self.X, self.mean, self.root = X, mean, root
+        self._centres, self._weighs = bool(mean.any()), bool((root != 1).any())
+        self.column_length = len(X)
+        self._all: Array | None = None
+        if X.size <= FEW_NUMBERS:
+            self.squares, start = self._pack_few(y)
+        else:
+            self._columns = (CoarseSlopes if CoarseSlopes.suits(X) else PlainSlopes)(X, mean)
+            self.squares, start = self._columns.survey(weight, root * y)
         self.squares[(self.squares <= noise) & np.isfinite(self.squares)] = 0.0
         self._empty_cache()
-        self.column_length = len(X)
-        self._whole: Array | None = None
-        """All columns, packed, as soon as sweeps have used them."""
         self._aim(y, np.where(self.squares > 0, start, 0.0))
+
+    def _pack_few(self, y: Array) -> tuple[Array, Array]:
+        """Put contiguous columns, centred and weighted, in the place of X; as `survey`."""
+        n, d = self.X.shape
+        with np.errstate(over="ignore", invalid="ignore"):  # the squares show an overflow
+            self.X = self._whole().T
+        self.mean, self.root = np.zeros(d), np.ones(n)
+        self._centres = self._weighs = False
+        self._columns = PlainSlopes(self.X, self.mean)
+        return self._columns.survey(self.root, y)
 
     def aim(self, y: Array) -> None:
         """Change the target and keep everything that depends only on the columns."""
@@ -233,9 +251,8 @@ class DenseDesign(Design):
     def descend_all(self, beta: Array, terms: Terms, limits: Limits) -> Progress:
         l1, l2, lower = terms
         found = self.sweep(l1[None], l2[None], lower, beta, limits)
-        assert self._whole is not None
-        beta[:], self._known = found.betas[0], None
-        self._residual = self.y - _combined(self._whole, beta)
+        beta[:], self._known = found.betas[0], (np.arange(len(beta)), found.slopes)
+        self._residual = self.y - _combined(self._whole(), beta)
         sweeps = int(found.sweeps[0])
         stuck = not found.solved and sweeps < limits.sweeps
         return Progress(sweeps, float(found.gaps[0]), stuck)
@@ -247,14 +264,19 @@ class DenseDesign(Design):
 
         l1 and l2 have one row per penalty. `once` makes at least one sweep, even from an optimum.
         """
-        if self._whole is None:
-            self._whole = np.array(self.X.T, dtype=np.float64, order="C")
-            self._centre(self._whole, slice(None))
         found = Swept.room(*l1.shape)
         solved = _native.sweep_path(
-            self._whole, self.y, self.squares, l1, l2, lower, beta, *limits, once, *found[1:]
-        )
+            self._whole(), self.y, self.squares, self.start, l1, l2, lower, beta, *limits, once,
+            *found[1:],
+        )  # fmt: skip
         return found._replace(solved=solved)
+
+    def _whole(self) -> Array:
+        """All columns, packed as rows."""
+        if self._all is None:
+            self._all = np.array(self.X.T, dtype=np.float64, order="C")
+            self._centre(self._all, slice(None))
+        return self._all
 
     def residual_state(self, near: Array | None = None) -> ResidualState:
         residual = self._residual
@@ -266,7 +288,11 @@ class DenseDesign(Design):
     def _slopes_of(
         self, residual: Array, near: Array | None = None, known: tuple[Array, Array] | None = None
     ) -> tuple[Array, Array]:
-        slopes, slack = self._columns.near(self.root * residual, near, known)
+        if known is not None and len(known[0]) == self.n_columns:
+            slopes, slack = np.empty(self.n_columns), EXACT
+            slopes[known[0]] = known[1]
+        else:
+            slopes, slack = self._columns.near(self.root * residual, near, known)
         return np.where(self.squares > 0, slopes, 0.0), slack
 
     def _packed(self, columns: Array, out: Array | None = None) -> Array:
