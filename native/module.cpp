@@ -52,6 +52,7 @@
     /* linalg */ \
     X(class_moments) \
     X(class_rows) \
+    X(column_frame) \
     X(leave_one_out) \
     X(block_products) \
     X(pack_rows) \

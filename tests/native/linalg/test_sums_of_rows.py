@@ -76,3 +76,30 @@ def test_leave_one_out_sums(dtype, weighted):
         sums(y, fitted, fit_basis, leverage, basis, weight, 0.01, 1e-3, total)
         totals.append(total)
     np.testing.assert_allclose(*totals, rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F", "sliced"])
+def test_column_frame(dtype, order):
+    """Columns of any size, constant ones, and values that are not finite."""
+    random = np.random.default_rng(3)
+    sizes = 10.0 ** random.integers(-30, 30, 40)
+    x = ((random.standard_normal((90, 40)) + random.standard_normal(40)) * sizes).astype(dtype)
+    x[:, :3] = [0.0, 0.1, -7.0]
+    x[5, 3:7] = np.nan, np.inf, -np.inf, np.finfo(dtype).max
+    x[6, 5], x[7, 7], x[:, 8] = np.inf, np.finfo(dtype).tiny / 4, np.finfo(dtype).max
+    x = np.asfortranarray(x) if order == "F" else x[::2] if order == "sliced" else x
+    got, expected = np.full((2, 43), np.nan), np.full((2, 43), np.nan)
+    _native.column_frame(x, *got, 2)
+    twin.column_frame(x, *expected, 2)
+    # Sums in another order may round differently.
+    assert (np.abs(got[0] - expected[0]) <= 1e-12 * expected[1])[2:-1].all()
+    np.testing.assert_array_equal(got[1], expected[1])
+
+
+def test_a_frame_has_rows_and_room():
+    room = np.empty(2)
+    with pytest.raises(ValueError, match="must have a row"):
+        _native.column_frame(np.empty((0, 2)), room, room.copy(), 0)
+    with pytest.raises(ValueError, match="no room"):
+        _native.column_frame(np.ones((1, 2)), room, room.copy(), 1)

@@ -47,3 +47,17 @@ def leave_one_out_sums(y, fitted, fit_basis, leverage, basis, weight, base, smal
     errors = y[:, None] - fitted @ fit_basis
     kept = 1.0 - mass[:, None] * (leverage @ basis + base)
     total += mass @ (errors / np.maximum(kept, smallest)) ** 2
+
+
+def column_frame(x, centre, unit, first):
+    """The middle of each column, clipped to its range, and a power of two above its deviations."""
+    x = np.asarray(x, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, high = x.min(axis=0), x.max(axis=0)
+        middle = np.minimum(np.maximum(x.sum(axis=0) / len(x), low), high)
+        extent = np.maximum(high - middle, middle - low)
+        size = np.where(extent > 0, extent, np.abs(middle))
+    size[~np.isfinite(size) | (size == 0)] = 1.0
+    middle[~np.isfinite(middle)] = 0.0
+    centre[first : first + x.shape[1]] = middle
+    unit[first : first + x.shape[1]] = np.ldexp(1.0, np.clip(np.frexp(size)[1], -1022, 1022))

@@ -12,8 +12,6 @@ from thetahat.data.extremes import SMALLEST_COLUMN, require_visible_columns
 from thetahat.data.source import Block, Source, kernel_weights
 from thetahat.foundation.types import Array
 
-LARGEST_EXPONENT = 1022
-"""Units are at most 2 to this power, so that they and their inverses are finite."""
 FEWEST_ROWS, MOST_ROWS, ENTRIES = 64, 512, 1 << 17
 """Limits of the rows from which the provisional centre and units are computed, and about how many
 entries these have: a rough centre will do, and wide rows have many entries."""
@@ -27,21 +25,17 @@ class Frame:
     unit: Array
 
     @classmethod
-    def of(cls, columns: Array) -> Frame:
-        """The frame of some rows: their mean, and the size of their deviations.
+    def of(cls, *parts: Array) -> Frame:
+        """The frame of some rows, in parts side by side: their mean, and the size of deviations.
 
         The mean of equal numbers may round to another number; it is clipped to their range.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            low, high = columns.min(axis=0), columns.max(axis=0)
-            middle = columns.sum(axis=0, dtype=np.float64) / len(columns)
-            middle = np.minimum(np.maximum(middle, low), high)
-            extent = np.maximum(high - middle, middle - low)
-            size = np.where(extent > 0, extent, np.abs(middle))
-        size[~np.isfinite(size) | (size == 0.0)] = 1.0
-        exponent = np.minimum(np.maximum(np.frexp(size)[1], -LARGEST_EXPONENT), LARGEST_EXPONENT)
-        middle[~np.isfinite(middle)] = 0.0
-        return cls(centre=middle, unit=np.ldexp(1.0, exponent))
+        centre, unit = np.empty((2, sum(part.shape[1] for part in parts)))
+        first = 0
+        for part in parts:
+            _native.column_frame(part, centre, unit, first)
+            first += part.shape[1]
+        return cls(centre=centre, unit=unit)
 
 
 def provisional_frame(source: Source) -> Frame:
@@ -53,7 +47,7 @@ def provisional_frame(source: Source) -> Frame:
     first = Block(X=to_host(first.X), y=None if first.y is None else to_host(first.y))
     X, d = first.X, first.X.shape[1]
     if isinstance(X, np.ndarray):
-        frame = Frame.of(X if first.y is None else np.column_stack([X, first.y]))
+        frame = Frame.of(X, *([] if first.y is None else [as_columns(first.y)]))
     else:
         size = np.zeros(d)
         with np.errstate(invalid="ignore"):  # NaN are refused or left out later
