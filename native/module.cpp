@@ -50,6 +50,7 @@
     X(smo) \
     X(smo_pairs) \
     /* linalg */ \
+    X(centred_products) \
     X(class_moments) \
     X(class_rows) \
     X(column_frame) \

@@ -103,3 +103,20 @@ def test_a_frame_has_rows_and_room():
         _native.column_frame(np.empty((0, 2)), room, room.copy(), 0)
     with pytest.raises(ValueError, match="no room"):
         _native.column_frame(np.ones((1, 2)), room, room.copy(), 1)
+
+
+@pytest.mark.parametrize("weight", [90.0, 0.3, 0.0])
+def test_centre_products(weight):
+    random = np.random.default_rng(4)
+    rows = random.standard_normal((50, 7)) + 1e3 * random.random(7)
+    rows[:, 2], rows[:, 3] = 0.0, 0.1
+    first, products = weight / 50 * rows.sum(axis=0), weight / 50 * rows.T @ rows
+    products = (products + products.T) / 2
+    got, expected, offset, mean = products.copy(), products.copy(), np.empty(7), np.empty(7)
+    shrunk = _native.centre_products(got, first, weight, offset)
+    assert shrunk == pytest.approx(twin.centre_products(expected, first, weight, mean), rel=1e-6)
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-14 * products.max())
+    np.testing.assert_array_equal(got, got.T)
+    np.testing.assert_allclose(offset, mean)
+    with pytest.raises(ValueError, match="must be square"):
+        _native.centre_products(got, first[1:], weight, offset)

@@ -61,3 +61,12 @@ def column_frame(x, centre, unit, first):
     middle[~np.isfinite(middle)] = 0.0
     centre[first : first + x.shape[1]] = middle
     unit[first : first + x.shape[1]] = np.ldexp(1.0, np.clip(np.frexp(size)[1], -1022, 1022))
+
+
+def centre_products(products, first, weight, offset):
+    """products − weight·offset offsetᵀ, offset = first/weight; how far the squares shrink."""
+    offset[:] = first / weight if weight > 0 else 0.0
+    before = np.diagonal(products).copy()
+    products -= weight * np.outer(offset, offset)
+    after = np.diagonal(products)
+    return max(1.0, (before[after > 0] / after[after > 0]).max(initial=1.0))

@@ -20,6 +20,7 @@ from functools import reduce as fold
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.arrays import to_host
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
@@ -194,22 +195,18 @@ def summarise_moments(block: Block, frame: Frame) -> Moments:
 
 def _centred(sums: Sums, frame: Frame, n_features: int) -> Moments:
     """Moments about the mean, in the memory of the sums."""
-    weight = sums.weight
+    scatter, offset = np.ascontiguousarray(sums.second), np.empty(len(sums.first))
+    cancellation = _native.centre_products(scatter, sums.first, sums.weight, offset)
     with np.errstate(over="ignore", invalid="ignore"):
-        offset = sums.first / weight if weight > 0 else np.zeros_like(sums.first)
-        before = np.diagonal(sums.second).copy()
-        scatter = _add_square(np.ascontiguousarray(sums.second), -weight, offset)
-        after = np.diagonal(scatter)
-        shrunk = before[after > 0] / after[after > 0]
         mean = frame.centre + offset * frame.unit
     return Moments(
         n_rows=sums.n_rows,
-        weight=weight,
+        weight=sums.weight,
         mean=mean,
         scatter=scatter,
         unit=frame.unit,
         n_features=n_features,
-        cancellation=float(shrunk.max(initial=1.0)),
+        cancellation=cancellation,
     )
 
 
