@@ -117,12 +117,13 @@ class L1Rows:
         # sparse columns are centred only after they are squared.
         noise = (SPARSE_ROUNDING if sparse else SQUARES_ROUNDING) * about.weight * about.x_mean**2
         about = about if self.intercept else about.about_zero()
-        scatter = about.covariance() * about.weight
+        scatter = about.scatter * about.unit * about.unit[:, None]
         self.total, self.x_mean, self.y_mean = about.weight, about.x_mean, about.y_mean
         gram = np.ascontiguousarray(scatter[:d, :d])
         constant = np.diagonal(gram) <= noise
-        gram[constant], gram[:, constant] = 0.0, 0.0
-        starts = np.where(constant[:, None], 0.0, scatter[:d, d:])
+        starts = scatter[:d, d:]
+        if constant.any():
+            gram[constant], gram[:, constant], starts[constant] = 0.0, 0.0, 0.0
         self._designs: list[Design] = [
             GramDesign(gram, starts[:, k], float(scatter[d + k, d + k]))
             for k in range(self.n_targets)
