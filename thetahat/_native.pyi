@@ -618,7 +618,14 @@ def descend_tasks(
     max_sweeps: int,
 ) -> tuple[int, float, bool]: ...
 def task_gap(
-    beta: FloatArray, slopes: FloatArray, l1: FloatArray, l2: FloatArray, rr: float, yr: float
+    beta: FloatArray,
+    slopes: FloatArray,
+    squares: FloatArray,
+    l1: FloatArray,
+    l2: FloatArray,
+    rr: float,
+    yr: float,
+    room: FloatArray,
 ) -> tuple[float, float]: ...
 def check_nodes(
     feature: FloatArray, left: FloatArray, category_set: FloatArray, n_sets: int, n_features: int

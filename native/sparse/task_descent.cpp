@@ -39,11 +39,12 @@ inline double fenchel_young(double size, double steepness, double along, double 
     return std::max(0.0, square) / (2.0 * l2) + l1 * std::max(0.0, size - part);
 }
 
-// The smaller of two gaps, as in lasso_gap.hpp, and the scale of the first. rr = ‖R‖², yr = ⟨Y, R⟩;
-// the residual of the rows that l2 adds is −√l2 B.
+// The smaller of two gaps, as in lasso_gap.hpp, and the objective. rr = ‖R‖², yr = ⟨Y, R⟩; the
+// residual of the rows that l2 adds is −√l2 B. on_column(a, ‖x_aᵀR − l2 B_a‖) is called for each.
+template <typename OnColumn>
 std::tuple<double, double> gap_of(const double *b, const double *c, const double *l1,
                                   const double *l2, std::size_t k, std::size_t tasks, double rr,
-                                  double yr) {
+                                  double yr, OnColumn on_column) {
     double steepest = 0.0, absolute = 0.0, square = 0.0, paid = 0.0;
     for (std::size_t a = 0; a < k; ++a) {
         double slope = 0.0, size = 0.0, untilted = 0.0, along = 0.0;
@@ -56,6 +57,7 @@ std::tuple<double, double> gap_of(const double *b, const double *c, const double
         }
         if (slope > 0.0)
             steepest = std::max(steepest, std::sqrt(slope) / l1[a]);
+        on_column(a, std::sqrt(slope));
         paid += fenchel_young(std::sqrt(size), std::sqrt(untilted), along, slope, l1[a], l2[a]);
         absolute += l1[a] * std::sqrt(size);
         square += l2[a] * size;
@@ -65,7 +67,7 @@ std::tuple<double, double> gap_of(const double *b, const double *c, const double
     const double best = length > 0.0 ? std::max(0.0, yr / length) : 0.0;
     const double scale = std::min(best, most);
     const double gap = 0.5 * length * (1.0 + scale * scale) - scale * yr + absolute;
-    return {std::min(std::max(gap, 0.0), paid), scale};
+    return {std::min(std::max(gap, 0.0), paid), 0.5 * (rr + square) + absolute};
 }
 
 // The slopes of all targets, and the objective from them and B.
@@ -90,7 +92,8 @@ struct TaskSlopes {
         return sum;
     }
     double gap() const {
-        return std::get<0>(gap_of(beta, slopes, l1, l2, k, tasks, squared(), with_target()));
+        return std::get<0>(gap_of(beta, slopes, l1, l2, k, tasks, squared(), with_target(),
+                                  [](std::size_t, double) {}));
     }
 };
 
@@ -153,14 +156,25 @@ Progress descend_tasks(Matrix<const double> gram, Matrix<const double> start, do
     return {0, here.gap(), false};
 }
 
+// The gap and the objective. `room` becomes how far each column is from becoming active, in units
+// of its length; infinite for columns of zeros.
 std::tuple<double, double> task_gap(Matrix<const double> beta, Matrix<const double> slopes,
-                                    Vector<const double> l1, Vector<const double> l2, double rr,
-                                    double yr) {
+                                    Vector<const double> squares, Vector<const double> l1,
+                                    Vector<const double> l2, double rr, double yr,
+                                    Vector<double> room) {
     const std::size_t tasks = beta.shape(0), k = beta.shape(1);
-    require(slopes.shape(0) == tasks && slopes.shape(1) == k && l1.shape(0) == k &&
-                l2.shape(0) == k,
-            "slopes, l1 and l2 must have one column for each column of beta");
-    return gap_of(beta.data(), slopes.data(), l1.data(), l2.data(), k, tasks, rr, yr);
+    require(slopes.shape(0) == tasks && slopes.shape(1) == k && squares.shape(0) == k &&
+                l1.shape(0) == k && l2.shape(0) == k && room.shape(0) == k,
+            "slopes, squares, l1, l2 and room must have one column for each column of beta");
+    const double *squared = squares.data(), *absolute = l1.data(), *square = l2.data();
+    double *left = room.data();
+    nb::gil_scoped_release unlocked;
+    return gap_of(beta.data(), slopes.data(), absolute, square, k, tasks, rr, yr,
+                  [=](std::size_t a, double steepness) {
+                      left[a] = squared[a] > 0.0
+                                    ? (absolute[a] - steepness) / std::sqrt(squared[a] + square[a])
+                                    : std::numeric_limits<double>::infinity();
+                  });
 }
 
 } // namespace
@@ -171,7 +185,8 @@ void bind_task_descent(nb::module_ &module) {
                nb::arg("beta").noconvert(), nb::arg("slopes").noconvert(), nb::arg("tolerance"),
                nb::arg("floor"), nb::arg("max_sweeps"));
     module.def("task_gap", &task_gap, nb::arg("beta").noconvert(), nb::arg("slopes").noconvert(),
-               nb::arg("l1"), nb::arg("l2"), nb::arg("rr"), nb::arg("yr"));
+               nb::arg("squares"), nb::arg("l1"), nb::arg("l2"), nb::arg("rr"), nb::arg("yr"),
+               nb::arg("room").noconvert());
 }
 
 } // namespace thetahat

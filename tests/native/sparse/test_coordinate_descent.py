@@ -120,10 +120,21 @@ def test_descend_tasks():
     np.testing.assert_allclose(beta.T, expected, atol=1e-7)
     np.testing.assert_allclose(left.T, slopes, atol=1e-5)
     rr = yy - np.sum(beta * (by_task + left))
-    again, scale = _native.task_gap(beta, left, l1, l2, rr, yy - np.sum(beta * by_task))
+    room, squares = np.empty(7), np.diagonal(gram).copy()
+    squares[3] = 0.0
+    again, value = _native.task_gap(
+        beta, left, squares, l1, l2, rr, yy - np.sum(beta * by_task), room
+    )
     assert gap == pytest.approx(again, abs=1e-9)
     assert gap <= 1e-10
-    assert 0 < scale <= 1 + 1e-9
+    sizes = np.linalg.norm(beta, axis=0)
+    assert value == pytest.approx(rr / 2 + np.sum(l1 * sizes + l2 / 2 * sizes**2))
+    steepness = np.linalg.norm(left - l2 * beta, axis=0)
+    expected_room = (l1 - steepness) / np.sqrt(squares + l2)
+    expected_room[3] = np.inf
+    np.testing.assert_allclose(room, expected_room, atol=1e-12)
+    with pytest.raises(ValueError, match="room must have"):
+        _native.task_gap(beta, left, squares, l1, l2, rr, rr, room[1:])
 
 
 def test_descents_refuse_wrong_sizes():

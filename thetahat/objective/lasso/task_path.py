@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -14,6 +15,7 @@ from thetahat.data.summaries.means import means
 from thetahat.data.summaries.moments import require_squares
 from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array
+from thetahat.mathematics.optimizers.coordinate.column_designs import FEW_NUMBERS
 from thetahat.mathematics.optimizers.coordinate.column_slopes import COLUMNS_PER_BLOCK
 from thetahat.mathematics.optimizers.coordinate.task_descent import TaskDescent, TaskLeastSquares
 from thetahat.mathematics.optimizers.minimisation import minimise
@@ -36,6 +38,43 @@ def task_problem(source: InMemory, *, intercept: bool) -> TaskLeastSquares:
     x_mean = at.mean[:d] if intercept else np.zeros(d)
     y_mean = at.mean[d:] if intercept else np.zeros(outputs)
     root = np.sqrt(source.row_weights)
+    few = not source.is_sparse and source.X.size <= FEW_NUMBERS
+    columns, slopes, squares = (_packed if few else _in_place)(source, x_mean, root)
+    targets = root[:, None] * (np.asarray(source.y, np.float64).reshape(-1, outputs) - y_mean)
+    with np.errstate(over="ignore"):
+        sizes = np.concatenate([squares, np.sum(targets**2, axis=0)])
+    require_squares(np.sqrt(sizes), d, may_vanish=True)
+    squares[squares <= 1e-26 * at.weight * x_mean**2] = 0.0  # constant columns
+    centres = (x_mean, y_mean) if intercept else (None, None)
+    return TaskLeastSquares(
+        columns, slopes, squares, targets, at.weight, x_mean=centres[0], y_mean=centres[1]
+    )
+
+
+Columns = tuple[Callable[[Array], Array], Callable[[Array], Array], Array]
+"""Columns by their numbers, the slopes of a residual, and ‖x_j‖²."""
+
+
+def _packed(source: InMemory, x_mean: Array, root: Array) -> Columns:
+    """Of few numbers, which are centred and weighted once."""
+    packed = np.array(source.X.T, dtype=np.float64, order="C")
+    packed -= x_mean[:, None]
+    packed *= root
+    with np.errstate(over="ignore"):
+        squares = np.sum(packed * packed, axis=1)
+
+    def slopes(residual: Array) -> Array:
+        with one_blas_thread():
+            found = packed @ residual
+        found[squares == 0] = 0.0
+        return found
+
+    return packed.__getitem__, slopes, squares
+
+
+def _in_place(source: InMemory, x_mean: Array, root: Array) -> Columns:
+    """Of rows that are read where they are."""
+    d = source.n_features
     X: Any = source.sparse_X.tocsc() if source.is_sparse else source.X
 
     def columns(which: Array) -> Array:
@@ -70,15 +109,7 @@ def task_problem(source: InMemory, *, intercept: bool) -> TaskLeastSquares:
         return found
 
     squares = np.concatenate(list(ordered_map(sums_of_squares, blocks)))
-    targets = root[:, None] * (np.asarray(source.y, np.float64).reshape(-1, outputs) - y_mean)
-    with np.errstate(over="ignore"):
-        sizes = np.concatenate([squares, np.sum(targets**2, axis=0)])
-    require_squares(np.sqrt(sizes), d, may_vanish=True)
-    squares[squares <= 1e-26 * at.weight * x_mean**2] = 0.0
-    centres = (x_mean, y_mean) if intercept else (None, None)
-    return TaskLeastSquares(
-        columns, slopes, squares, targets, at.weight, x_mean=centres[0], y_mean=centres[1]
-    )
+    return columns, slopes, squares
 
 
 def task_tolerance(problem: TaskLeastSquares, tol: float) -> float:

@@ -139,7 +139,7 @@ class TaskDescent(Method):
             start = np.ascontiguousarray((packed @ tasks.targets).T)
             part = np.ascontiguousarray(beta[working].T)
             slopes = start - part @ gram
-        l1, l2 = (np.full(len(working), term * tasks.total) for term in (tasks.l1, tasks.l2))
+        l1, l2 = _terms(tasks, len(working))
         squared = float(np.sum(tasks.targets**2))
         used, _, stuck = _native.descend_tasks(
             gram, start, squared, l1, l2, part, slopes,
@@ -151,8 +151,10 @@ class TaskDescent(Method):
         return _state(tasks, beta, residual, used, stuck and used == 1)
 
     def _working_set(self, beta: Array, room: Array) -> Array:
-        support = np.any(beta != 0, axis=1)
-        idle = np.flatnonzero(~support & np.isfinite(room))
+        support, useful = np.any(beta != 0, axis=1), np.isfinite(room)
+        if len(beta) <= self.least:
+            return np.flatnonzero(support | useful)
+        idle = np.flatnonzero(~support & useful)
         extra = max(self.least, int(support.sum()))
         if len(idle) > extra:
             idle = idle[np.argpartition(room[idle], extra)[:extra]]
@@ -170,10 +172,15 @@ def _goal(state: State, working: Array, tolerance: float) -> float:
     return (LAST_SHARE if least_room == np.inf else INNER_SHARE) * tolerance
 
 
+def _terms(tasks: TaskLeastSquares, count: int) -> tuple[Array, Array]:
+    """l1 and l2 of so many columns, for sums over the rows."""
+    return np.full(count, tasks.l1 * tasks.total), np.full(count, tasks.l2 * tasks.total)
+
+
 def _residual(tasks: TaskLeastSquares, beta: Array) -> Array:
-    support = np.flatnonzero(np.any(beta != 0, axis=1))
-    if not len(support):
+    if not beta.any():
         return tasks.targets
+    support = np.flatnonzero(np.any(beta != 0, axis=1))
     with one_blas_thread():
         return tasks.targets - tasks.columns(support).T @ beta[support]
 
@@ -182,15 +189,11 @@ def _state(
     tasks: TaskLeastSquares, beta: Array, residual: Array, sweeps: int = 0, stalled: bool = False
 ) -> State:
     slopes, total = tasks.slopes(residual), tasks.total
-    l1, l2 = (np.full(len(beta), term * total) for term in (tasks.l1, tasks.l2))
-    squared = float(np.sum(residual**2))
-    by_task = np.ascontiguousarray(beta.T), np.ascontiguousarray(slopes.T)
-    gap, _ = _native.task_gap(*by_task, l1, l2, squared, float(np.sum(residual * tasks.targets)))
-    sizes = np.sqrt(np.sum(beta * beta, axis=1))
-    value = squared / 2 + np.sum(l1 * sizes + l2 / 2 * sizes * sizes)
-    steepness = np.sqrt(np.sum((slopes - l2[:, None] * beta) ** 2, axis=1))
-    length = np.sqrt(tasks.squares + l2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(tasks.squares > 0, (l1 - steepness) / length, np.inf)
+    room = np.empty(len(beta))
+    gap, value = _native.task_gap(
+        np.ascontiguousarray(beta.T), np.ascontiguousarray(slopes.T), tasks.squares,
+        *_terms(tasks, len(beta)), float((residual * residual).sum()),
+        float((residual * tasks.targets).sum()), room,
+    )  # fmt: skip
     memory = {"beta": beta, "room": room, "sweeps": sweeps}
-    return State(tasks.pack(beta), float(value) / total, gap / total, memory, stalled)
+    return State(tasks.pack(beta), value / total, gap / total, memory, stalled)
