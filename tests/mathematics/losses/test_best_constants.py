@@ -122,3 +122,13 @@ def test_multiclass_hinge_constant_solves_the_linear_program(n_classes):
         program = linprog(cost, rows, -np.ones(len(pairs)), bounds=free + slack)
         y = np.arange(n_classes)
         assert objective(loss, y, share, loss.best_constant(y, share)) == pytest.approx(program.fun)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.1, 0.25, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 10, 40, 99])
+def test_a_quantile_without_weights_is_that_of_equal_weights(n, level):
+    for dtype in (np.float64, np.float32):
+        y = np.random.default_rng(n).integers(0, 30, size=n).astype(dtype) / 7
+        found = weighted_quantile(y, None, level)
+        assert found == weighted_quantile(y, np.ones(n), level)
+        assert found.dtype == dtype
