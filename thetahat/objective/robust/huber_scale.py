@@ -128,11 +128,12 @@ class HuberWithScale:
         return self._with_median_scale(self.predictor.pack(fit.coef[:, 0], float(fit.intercept[0])))
 
     def _with_median_scale(self, linear: Array) -> Array:
-        size, weight = self.source.map_rows(
-            lambda block: np.column_stack(
-                [abs(block.y - self.predictor.raw(block.X, linear)), block.row_weights]
-            )
-        ).T
+        size = self.source.map_rows(
+            lambda block: abs(block.y - self.predictor.raw(block.X, linear))
+        )
+        weight = None
+        if self.source.has_weight:
+            weight = self.source.map_rows(lambda block: block.row_weights)
         scale = TO_NORMAL * float(weighted_quantile(size, weight))
         return np.append(linear, max(scale, 2 * self.floor))
 
@@ -150,6 +151,8 @@ class HuberWithScale:
         linear, sigma, epsilon = theta[:-1], float(theta[-1]), self.epsilon
         if not sigma > self.floor:
             return math.inf, np.full_like(theta, np.nan)
+        if np.array_equal(self._seen.get("theta", ()), theta):
+            return self._seen["value"], self._seen["gradient"].copy()
         params = self.predictor, linear, epsilon * sigma
         if not self.has_hessian:
             found = self.source.reduce(_gradient_sums, *params)
@@ -174,8 +177,10 @@ class HuberWithScale:
         value = sigma * kept + (squares / sigma + 2 * epsilon * sizes) / total
         slope = -2 / total * (near / sigma + epsilon * far)
         slope += self.predictor.pack(2 * self.penalty * coef, 0.0)
-        value += self.penalty * float(np.sum(coef * coef))
-        return float(value), np.append(slope, kept - squares / total / sigma**2)
+        value = float(value + self.penalty * float(np.sum(coef * coef)))
+        gradient = np.append(slope, kept - squares / total / sigma**2)
+        self._seen.update(value=value, gradient=gradient.copy())
+        return value, gradient
 
     def hessian(self, theta: Array) -> Array:
         """∇²F, from the sums that the gradient stored."""
@@ -322,10 +327,9 @@ def _row_sums(
         gram, changes = _gram_of(block, predictor, weight, inner), 0
         rows["inside"][:] = inner
     else:
-        entered, left = inner & ~rows["inside"], ~inner & rows["inside"]
-        gram = _gram_of(block, predictor, weight, entered)
-        gram -= _gram_of(block, predictor, weight, left)
-        changes = int(np.count_nonzero(entered) + np.count_nonzero(left))
+        changed = np.flatnonzero(inner != rows["inside"])
+        signed = np.where(inner, weight, -weight)  # rows that entered, and rows that left
+        gram, changes = _gram_of(block, predictor, signed, changed), len(changed)
     return Sums(
         0.0,
         (
