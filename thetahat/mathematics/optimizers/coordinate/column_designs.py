@@ -335,7 +335,7 @@ class DenseDesign(Design):
             return
         old, count = len(cache.columns), len(cache.columns) + len(new)
         if count > len(cache.gram):
-            room = min(self.n_columns, max(count + count // 2, FEWEST_CACHED))
+            room = min(self.n_columns, 2 * count)
             packed, gram = np.empty((room, len(self.y))), np.empty((room, room))
             packed[:old], gram[:old, :old] = cache.packed[:old], cache.gram[:old, :old]
         else:
