@@ -18,6 +18,7 @@
 #include <nanobind/stl/tuple.h>
 #include <vector>
 
+#include "core/dots.hpp"
 #include "core/interrupts.hpp"
 #include "core/pairwise_sum.hpp"
 #include "core/parallel.hpp"
@@ -81,6 +82,11 @@ template <typename Rows> struct NewtonCG {
 
     // out += Σ_i of what visit(i, sum) adds to `sum`.
     template <typename Visit> void add_rows(Numbers &out, const Visit &visit) {
+        if (parts == 1) {
+            for (std::size_t i = 0; i < n; ++i)
+                visit(i, out.data());
+            return;
+        }
         for_each_piece(parts, threads, [&](std::size_t part) {
             double *sum = sums.data() + part * size;
             std::fill_n(sum, size, 0.0);
@@ -90,6 +96,11 @@ template <typename Rows> struct NewtonCG {
         for (std::size_t part = 0; part < parts; ++part)
             for (std::size_t j = 0; j < size; ++j)
                 out[j] += sums[part * size + j];
+    }
+
+    // Σ_j w_j v_j²
+    double weighted_squares(const double *w, const Numbers &v) const {
+        return sum_in_lanes(size, [w, t = v.data()](std::size_t j) { return w[j] * t[j] * t[j]; });
     }
 
     void raw(const Numbers &theta, Numbers &out) const {
@@ -112,10 +123,7 @@ template <typename Rows> struct NewtonCG {
                 second[i] = weight[i] * found.curvature;
             }
         });
-        double shrinkage = 0.0;
-        for (std::size_t j = 0; j < size; ++j)
-            shrinkage += 0.5 * ridge[j] * theta[j] * theta[j];
-        return in_pairs(terms) + shrinkage;
+        return in_pairs(terms) + 0.5 * weighted_squares(ridge, theta);
     }
 
     // ∇F from `pull`; returns its largest entry.
@@ -155,24 +163,21 @@ template <typename Rows> struct NewtonCG {
                 rows.each(i, [&](std::size_t j, double x) { sum[j] += curved * x * x; });
         });
         scale[size - 1] += constant * constant * in_pairs(bend);
-        const auto inner = [&](const Numbers &a, const Numbers &b) {
-            double total = 0.0;
-            for (std::size_t j = 0; j < size; ++j)
-                total += scale[j] > 0.0 ? a[j] * b[j] / scale[j] : 0.0;
-            return total;
-        };
+        // 1/diagonal of H; 0 where that is 0, so that θ_j stays as it is. In place: a search needs
+        // the diagonal no more.
+        for (double &each : scale)
+            each = each > 0.0 ? 1.0 / each : 0.0;
+        const double *const per = scale.data();
         std::fill(delta.begin(), delta.end(), 0.0);
         for (std::size_t j = 0; j < size; ++j) {
             residual[j] = -slope[j];
-            search[j] = scale[j] > 0.0 ? residual[j] / scale[j] : 0.0;
+            search[j] = residual[j] * per[j];
         }
-        double square = inner(residual, residual);
+        double square = weighted_squares(per, residual);
         const double enough = rest * rest * square;
         for (int count = 0; count < MOST_PRODUCTS && square > enough; ++count) {
             product(search, bent);
-            double curvature = 0.0;
-            for (std::size_t j = 0; j < size; ++j)
-                curvature += search[j] * bent[j];
+            const double curvature = dot(search.data(), bent.data(), size);
             if (!(curvature > 0.0))
                 return count > 0;
             const double step = square / curvature;
@@ -181,10 +186,10 @@ template <typename Rows> struct NewtonCG {
                 residual[j] -= step * bent[j];
             }
             const double before = square;
-            square = inner(residual, residual);
+            square = weighted_squares(per, residual);
+            const double kept = square / before;
             for (std::size_t j = 0; j < size; ++j)
-                search[j] =
-                    (scale[j] > 0.0 ? residual[j] / scale[j] : 0.0) + square / before * search[j];
+                search[j] = residual[j] * per[j] + kept * search[j];
             interruption.after(static_cast<double>(n) * (1.0 + rows.typical_length()));
         }
         return true;
@@ -202,9 +207,7 @@ template <typename Rows> struct NewtonCG {
         if (!direction(rest, delta))
             return false;
         raw(delta, along);
-        double fall = 0.0;
-        for (std::size_t j = 0; j < size; ++j)
-            fall += slope[j] * delta[j];
+        const double fall = dot(slope.data(), delta.data(), size);
         double length = 1.0;
         for (int halving = 0; fall < 0.0 && halving < MOST_HALVINGS; ++halving, length /= 2.0) {
             for (std::size_t j = 0; j < size; ++j)
