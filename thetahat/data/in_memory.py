@@ -70,6 +70,12 @@ class InMemory(Source):
         """Root mean squares of the entries of each column that are not 0. Cost: O(n d)."""
         return column_sizes(self.X)
 
+    @cached_property
+    def largest_entry(self) -> float:
+        """The largest absolute value of the entries of X. Cost: O(n d)."""
+        entries = self.sparse_X.data if self.is_sparse else self.X
+        return float(max(entries.max(initial=0), -entries.min(initial=0)))
+
     def take(self, rows: Array) -> InMemory:
         """Some of the rows, in the order given."""
         return replace(
@@ -129,10 +135,13 @@ class InMemory(Source):
 
     @cached_property
     def _sparse_blocks(self) -> tuple[Block, ...]:
-        """The blocks of sparse rows, made once: cutting them takes as long as a short pass."""
-        n, step = self.n_rows, self.block_rows
+        """The blocks of sparse rows, made once: cutting them takes as long as a short pass.
+
+        They are equally long, so that no thread waits for another that has a longer one.
+        """
+        n, count = self.n_rows, -(-self.n_rows // self.block_rows)
         return tuple(
-            self.whole.take(slice(first, min(n, first + step))) for first in range(0, n, step)
+            self.whole.take(slice(k * n // count, (k + 1) * n // count)) for k in range(count)
         )
 
     def map_few_rows(self, function: Callable[[Block], Array]) -> Array:
