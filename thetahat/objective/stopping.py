@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block
+from thetahat.data.source import Block, row_weights
 from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.losses.links import Link
@@ -73,7 +73,8 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
     if not total > 0:
         return 0.0, 0.0, 0.0
     with quiet():
-        column = math.sqrt(float(np.max(_square_sums(block.X, weight), initial=0.0)) / total)
+        squares = _square_sums(block.X, None if block.weight is None else weight)
+        column = math.sqrt(float(np.max(squares, initial=0.0)) / total)
         if risk.loss.targets not in (Targets.REAL, Targets.NONNEGATIVE, Targets.POSITIVE):
             # Losses of probabilities and margins have slopes of at most about 1.
             return column, 1.0, 1.0
@@ -95,12 +96,14 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
 
 
 def _square_sums(X: Any, weight: Any) -> Any:
-    """Σ wx² of each column."""
+    """Σ wx² of each column; without weights all are 1."""
     if isinstance(X, np.ndarray):
-        return weight @ np.square(X)
+        return row_weights(weight, len(X)) @ np.square(X)
     if getattr(X, "format", None) != "csr":
-        return weight @ X.multiply(X)
-    squares = np.square(X.data, dtype=np.float64) * np.repeat(weight, np.diff(X.indptr))
+        return row_weights(weight, X.shape[0]) @ X.multiply(X)
+    squares = np.square(X.data, dtype=np.float64)
+    if weight is not None:
+        squares *= np.repeat(weight, np.diff(X.indptr))
     return np.bincount(X.indices, weights=squares, minlength=X.shape[1])
 
 

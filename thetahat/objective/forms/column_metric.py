@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.objective.forms.output_metric import has_output_metric, output_metric
 from thetahat.objective.predictor import LinearPredictor
@@ -54,7 +54,7 @@ def column_units(risk: Any) -> Array | None:
         return None
     if isinstance(risk.penalty, L2):
         own = math.sqrt(risk.penalty.alpha)
-        if _are_close(own, math.hypot(_largest_entry(risk.source.X), own)):
+        if _are_close(own, math.hypot(risk.source.largest_entry, own)):
             return None  # every unit lies between these two
         unit = np.hypot(risk.source.column_sizes, own)
         if _are_close(unit.min(), unit.max()):
@@ -69,9 +69,3 @@ def column_units(risk: Any) -> Array | None:
 def _are_close(least: float, most: float) -> bool:
     """Whether units from the least to the most, and 1 of the intercept, matter little."""
     return max(most, 1.0) <= WIDE * min(least, 1.0)
-
-
-def _largest_entry(X: Matrix) -> float:
-    """The largest absolute value of the entries of X."""
-    entries = X if isinstance(X, np.ndarray) else X.data
-    return float(max(entries.max(initial=0), -entries.min(initial=0)))
