@@ -27,7 +27,7 @@ using Numbers = std::vector<double>;
 
 // The largest absolute value, in partial results so that vector registers can be used.
 double largest_of(const double *entries, std::int64_t step, std::size_t n) {
-    constexpr std::size_t LANES = 8;
+    constexpr std::size_t LANES = 32;
     double part[LANES] = {};
     std::size_t i = 0;
     if (step == 1)
@@ -101,10 +101,9 @@ void factor(const Linearisation &at, const double *scale, const TangentFactors &
         return j < d ? at.jacobian + static_cast<std::int64_t>(j) * at.column_stride : at.residuals;
     };
     const auto step_of = [&](std::size_t j) { return j < d ? at.row_stride : 1; };
-    const auto scale_of = [&](std::size_t j) { return j < d ? scale[j] : 1.0; };
     std::vector<int> exponent(width, 0);
     for (std::size_t j = 0; j < width; ++j) {
-        const double largest = largest_of(column_of(j), step_of(j), n) / scale_of(j);
+        const double largest = largest_of(column_of(j), step_of(j), n);
         if (largest > 0.0 && std::isfinite(largest))
             std::frexp(largest, &exponent[j]);
     }
@@ -118,24 +117,28 @@ void factor(const Linearisation &at, const double *scale, const TangentFactors &
             // Twice, because 2 to the power of the largest exponent overflows.
             const double half = std::ldexp(1.0, -exponent[j] / 2);
             const double rest = std::ldexp(1.0, -exponent[j] - -exponent[j] / 2);
-            const double by = scale_of(j);
             const std::int64_t step = step_of(j);
             const double *from = column_of(j) + static_cast<std::int64_t>(first) * step;
             double *to = column + width;
             if (step == 1)
                 for (std::size_t i = 0; i < count; ++i)
-                    to[i] = from[i] / by * half * rest;
+                    to[i] = from[i] * half * rest;
             else
                 for (std::size_t i = 0; i < count; ++i)
-                    to[i] = from[static_cast<std::int64_t>(i) * step] / by * half * rest;
+                    to[i] = from[static_cast<std::int64_t>(i) * step] * half * rest;
         }
         reflect(work.data(), rows, width);
         for (std::size_t j = 0; j < width; ++j)
             std::copy_n(work.data() + j * rows, width, R.data() + j * width);
     }
-    for (std::size_t j = 0; j < width; ++j)
+    // The scale divides a column of R as it divides that of J.
+    for (std::size_t j = 0; j < width; ++j) {
+        int power = 0;
+        const double by = j < d ? std::frexp(scale[j], &power) : 1.0;
         for (std::size_t i = 0; i < width; ++i)
-            out.triangle[i * width + j] = i <= j ? std::ldexp(R[j * width + i], exponent[j]) : 0.0;
+            out.triangle[i * width + j] =
+                i <= j ? std::ldexp(R[j * width + i] / by, exponent[j] - power) : 0.0;
+    }
 
     Numbers square(d * d), turned(d * d, 0.0);
     for (std::size_t j = 0; j < d; ++j) {
