@@ -145,8 +145,9 @@ def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, typ
         raise ParameterError(
             f"{kind}={given!r} is neither {article} {kind} nor the name of one. {remedy}"
         )
-    known = {name: part for part in parts.values() for name in (part.name, *part.aliases)}
-    if given not in known:
+    part = next((p for p in parts.values() if given == p.name or given in p.aliases), None)
+    if part is None:
+        known = [name for part in parts.values() for name in (part.name, *part.aliases)]
         from difflib import get_close_matches
 
         close = get_close_matches(given.lower(), known, n=1)
@@ -155,7 +156,6 @@ def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, typ
             + (f" Did you mean {close[0]!r}?" if close else "")
             + f" The names are {_listed(parts)}."
         )
-    part = known[given]
     needed = [each.name for each in fields(part) if each.default is MISSING]  # type: ignore[arg-type]
     if needed:
         raise ParameterError(

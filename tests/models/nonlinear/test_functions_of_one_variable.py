@@ -1,5 +1,8 @@
 """Curves of one's own that take a single column."""
 
+import functools
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +10,7 @@ from scipy.optimize import curve_fit
 from sklearn.base import clone
 
 import thetahat as th
+from thetahat.models.nonlinear.parameters import named_arguments
 
 
 class TestFunctionsOfOneVariable:
@@ -63,3 +67,39 @@ class TestFunctionsOfOneVariable:
     def test_a_start_that_does_not_fit_the_model(self, model, start, message):
         with pytest.raises(th.errors.ParameterError, match=message):
             th.NonlinearRegression(model, start=start).fit(self.x, self.y)
+
+
+def plain(x, a, b):
+    return a * x + b
+
+
+@functools.wraps(plain)
+def wrapped(*args):
+    return plain(*args)
+
+
+def renamed(*args):
+    return plain(*args)
+
+
+renamed.__signature__ = inspect.signature(plain)
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        (plain, ["a", "b"]),
+        (wrapped, ["a", "b"]),
+        (renamed, ["a", "b"]),
+        (functools.partial(plain, b=1.0), []),
+        (lambda x, a, b, c=1.0: a * x + b + c, ["a", "b"]),
+        (lambda x, a, /, b, *, c=2.0: a * x + b + c, ["a", "b"]),
+        (lambda x, theta: theta[0] * x, []),
+        (lambda x=0.0, a=1.0, b=2.0: a * x + b, []),
+        (lambda *arguments: plain(*arguments), []),
+        (TestFunctionsOfOneVariable().decay, ["height", "rate", "floor"]),
+        (np.exp, []),
+    ],
+)
+def test_names_of_the_arguments(model, names):
+    assert named_arguments(model) == names

@@ -23,7 +23,7 @@ from array_api_compat import array_namespace, is_numpy_array
 from array_api_compat import device as device_of
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.autodiff.trace import FUNCTIONS, Primitive, plain
+from thetahat.mathematics.autodiff.trace import FUNCTIONS, Primitive, Traced, plain
 
 PRIMITIVES: dict[str, Primitive] = {}
 OF_NUMPY = (np.ndarray, np.generic, bool, int, float)
@@ -60,7 +60,12 @@ def elementwise(
     def scaled(position: int, direction: Array, out: Array, args: tuple[Array, ...]) -> Array:
         partial = partials[position]
         if callable(partial):
-            return direction * partial(out, *args)
+            slope = partial(out, *args)
+            # A plain array is copied, because the function may change it later.
+            is_same = (
+                isinstance(direction, float) and direction == 1.0 and isinstance(slope, Traced)
+            )
+            return slope if is_same else direction * slope
         return direction if partial == 1 else partial * direction
 
     def forward(tangents: list[Array], out: Array, *args: Array) -> Array:

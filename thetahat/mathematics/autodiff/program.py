@@ -25,6 +25,7 @@ SLAB = 16_384
 """Rows that are computed at once, so that the intermediate results stay in the cache."""
 MOST_KEPT = 1 << 21
 """Numbers among the intermediate results of f up to which they are kept for its derivative."""
+NUMBERS = (bool, int, float, np.number, np.bool_)
 
 
 class Step(NamedTuple):
@@ -86,7 +87,7 @@ class Recorder(Trace):
         return self._made[key]
 
     def _is_long(self, value: Any) -> bool:
-        if isinstance(value, bool | int | float | np.number | np.bool_):
+        if isinstance(value, NUMBERS):
             return False
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             if value.shape in ((), (self.n_rows,)):
@@ -148,9 +149,9 @@ class Program:
 
     def values(self, theta: Array) -> Array:
         """f(xᵢ; θ) for every row."""
-        whole, kept = np.empty(self.n_rows), []
-        for rows, constants in self._slabs:
-            memory = self._begun(constants, theta)
+        is_kept, whole, kept = self._is_kept(theta), np.empty(self.n_rows), []
+        for k, (rows, constants) in enumerate(self._slabs):
+            memory = self._kept[k] if is_kept else self._begun(constants, theta)
             whole[rows] = memory[self._value]
             if self._keeps:
                 kept.append(memory)
@@ -160,7 +161,7 @@ class Program:
     def slopes(self, theta: Array) -> Array:
         """∂f(xᵢ; θ)/∂θⱼ, shape (n, p), column by column."""
         whole = np.empty((self.n_rows, len(self._columns)), order="F")
-        is_kept = bool(self._kept) and self._kept_at == theta.tobytes()
+        is_kept = self._is_kept(theta)
         for k, (rows, constants) in enumerate(self._slabs):
             memory = self._kept[k].copy() if is_kept else self._begun(constants, theta)
             _run(self._second, memory)
@@ -169,6 +170,10 @@ class Program:
                     memory[column] if type(column) is int else _part(column, rows.start)
                 )
         return whole
+
+    def _is_kept(self, theta: Array) -> bool:
+        """Whether the intermediate results are those for this θ."""
+        return bool(self._kept) and self._kept_at == theta.tobytes()
 
     def _begun(self, constants: list[Any], theta: Array) -> list[Any]:
         """The memory after the operations of f."""

@@ -243,7 +243,7 @@ class Traced:
         if method != "__call__" or options:
             form = f"np.{name}" + (f".{method}" if method != "__call__" else "")
             raise _unknown(form + (f" with {', '.join(options)}=" if options else ""))
-        return call(name, ufunc, *args)
+        return _apply(name, *args) if name in FUNCTIONS else call(name, ufunc, *args)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         if options.pop("out", None) is not None:

@@ -37,7 +37,7 @@ def weighted_mean(y: Array, weight: Array | None = None) -> Array:
     """Σ wᵢyᵢ / Σ wᵢ: the best constant of the squared loss. Cost: O(n)."""
     xp, y = floating(y)
     weight = weights_or_ones(xp, y, weight)
-    mean = xp.sum(xp.astype(y, xp.float64) * weight) / xp.sum(weight)
+    mean = xp.sum(xp.astype(y, xp.float64, copy=False) * weight) / xp.sum(weight)
     return xp.astype(mean, y.dtype)
 
 

@@ -21,6 +21,7 @@ from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.mathematics.optimizers.residuals.gauss_newton import half_square
 from thetahat.mathematics.optimizers.residuals.linearised import Linearised, column_norms
 from thetahat.objective.curves.curve_fit import CurveFit
 
@@ -60,24 +61,23 @@ class CurveEvidence:
 
     @classmethod
     def of(cls, fit: CurveFit, theta: Array, free: Array, *, weighted: bool) -> CurveEvidence:
-        residuals = fit.curve(fit.X, theta) - fit.y
+        residuals = fit.predicted(theta) - fit.y
         gradients = fit.slopes(theta)
         gradients = gradients if free.all() else gradients[:, free]
-        weighted_gradients = fit.weighted(gradients)
+        weighted_gradients, weighted_residuals = fit.weighted(gradients), fit.weighted(residuals)
         scale = _column_sizes(weighted_gradients)
-        tangent = Linearised.of(weighted_gradients, fit.weighted(residuals), scale)
+        tangent = Linearised.of(weighted_gradients, weighted_residuals, scale)
+        kept = tangent.kept
         about = cls(
-            root=_widened(
-                tangent.basis[tangent.kept].T / tangent.values[tangent.kept], scale, free
-            ),
-            undetermined=_widened(tangent.basis[~tangent.kept].T, np.ones(len(scale)), free),
+            root=_widened(tangent.basis[kept].T / tangent.values[kept], scale, free),
+            undetermined=_widened(tangent.basis[~kept].T, np.ones(len(scale)), free),
             scale=_scattered(scale, free),
             free=free,
-            squares=float(np.sum(fit.weight * residuals**2)),
+            squares=2 * half_square(weighted_residuals),
             weight=float(fit.weight.sum()),
             n_rows=len(fit.y),
             condition=float(tangent.values[0] / tangent.values[-1])
-            if tangent.kept.all() and len(tangent.values)
+            if kept.all() and len(kept)
             else np.inf,
             robust_sigma=None,
             weighted=weighted,
@@ -118,8 +118,10 @@ class CurveEvidence:
     @property
     def lost(self) -> Array:
         """Mask of the parameters that the rows do not determine."""
-        free_of_rows = np.linalg.norm(self.undetermined, axis=1) > NEGLIGIBLE
-        return free_of_rows | (column_norms(self.root.T) > BEYOND)
+        far = column_norms(self.root.T) > BEYOND
+        if not self.undetermined.size:
+            return far
+        return far | (np.linalg.norm(self.undetermined, axis=1) > NEGLIGIBLE)
 
     @property
     def rank(self) -> int:
@@ -153,12 +155,14 @@ class CurveEvidence:
 
     def covariance(self, weights: str = "frequency") -> Array:
         """Cov θ̂; infinite for parameters that the rows do not determine, NaN at a bound."""
-        lost = self.lost
-        known = np.where(lost[:, None], 0.0, self._root(weights))
+        lost, root = self.lost, self._root(weights)
+        known = np.where(lost[:, None], 0.0, root) if lost.any() else root
         covariance = self.sigma(weights) ** 2 * (known @ known.T)
-        covariance[lost | ~self.free] = np.nan
-        covariance[:, lost | ~self.free] = np.nan
-        covariance[lost, lost] = np.inf
+        unknown = lost | ~self.free
+        if unknown.any():
+            covariance[unknown] = np.nan
+            covariance[:, unknown] = np.nan
+            covariance[lost, lost] = np.inf
         return covariance
 
     def deviation(self, gradients: Array, *, noise: bool, weights: str) -> Array:

@@ -57,8 +57,9 @@ def _stuck(solution: Solution) -> list[str]:
 def _worse_than_a_constant(fit: CurveFit, solution: Solution) -> list[str]:
     constant = np.asarray(fit.loss.best_constant(fit.y, fit.weight), dtype=np.float64)
     found, flat = solution.value, half_square(fit.signed_roots(np.full(len(fit.y), constant)))
-    least = half_square(fit.signed_roots(fit.y * (1 + CONSTANT_ROUNDING)))
-    if found <= flat * (1 + 1e-6) + least:
+    if found <= flat * (1 + 1e-6):
+        return []
+    if found <= flat * (1 + 1e-6) + half_square(fit.signed_roots(fit.y * (1 + CONSTANT_ROUNDING))):
         return []
     return [
         f"the curve fits worse than the constant {float(constant):.4g} (sum of losses "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from numbers import Real
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,10 @@ def named_arguments(model: Any) -> list[str]:
 
     Arguments with a default value keep it: they are constants, not parameters.
     """
+    if type(model) is FunctionType and not model.__dict__:  # not wrapped: its code knows them
+        code, constants = model.__code__, len(model.__defaults__ or ())
+        names = [*code.co_varnames[1 : code.co_argcount - constants]]
+        return names if len(names) > 1 else []
     try:
         arguments = list(inspect.signature(model).parameters.values())[1:]
     except (TypeError, ValueError, OverflowError):  # a compiled function without a signature
@@ -74,6 +79,8 @@ def read_start(
 def read_bounds(bounds: Any, start: Array, names: list[str], who: str) -> tuple[Array, Array]:
     """Lower and upper bounds of every parameter, with the start between them."""
     low, high = np.full(len(start), -np.inf), np.full(len(start), np.inf)
+    if bounds is None:
+        return low, high
     if isinstance(bounds, Mapping):
         for name, pair in bounds.items():
             if name not in names:
@@ -81,7 +88,7 @@ def read_bounds(bounds: Any, start: Array, names: list[str], who: str) -> tuple[
                     f"{who}: bounds contain {name!r}, but the parameters are {', '.join(names)}."
                 )
             low[names.index(name)], high[names.index(name)] = pair
-    elif bounds is not None:
+    else:
         try:
             given_low, given_high = bounds
             low[:], high[:] = given_low, given_high

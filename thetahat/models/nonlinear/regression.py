@@ -43,6 +43,7 @@ from thetahat.objective.curves.curve_fit import CurveFit
 
 LONG = 30
 """Number of iterations after which a second run with smaller first steps is made."""
+USUAL = TrustRegion()
 CAREFUL = TrustRegion(first_radius=0.01)
 """Small first steps, which stay near the start."""
 
@@ -321,7 +322,7 @@ class NonlinearRegression(ScoredRegressor, Watched, Estimator):
         )
         problem.require_residual_loss(who)
         curve, slopes, reason, program = curve.settled(X, start)
-        last = {"theta": start.copy(), "slopes": slopes}
+        last = {"theta": start.tobytes(), "slopes": slopes}
         problem = replace(problem, curve=curve, program=program, _last=last)
         problem.require_finite_sum(start, who)
         return problem, start, reason
@@ -331,7 +332,9 @@ class NonlinearRegression(ScoredRegressor, Watched, Estimator):
         return self._open_again(as_table(X) if self._curve.flat and is_vector(X) else X)
 
     def _chosen(self, problem: CurveFit) -> Method:
-        method = TrustRegion() if self.method == "auto" else named_method(self.method)
+        if self.method == "auto":
+            return USUAL
+        method = named_method(self.method)
         if not {"residuals", "jacobian"} & set(method.needs):
             raise CapabilityError(
                 f"NonlinearRegression: method={self.method!r} does not minimise sums of squares. "

@@ -193,8 +193,9 @@ class Curve:
         return values or f"theta = {theta}"
 
     def _require_finite(self, what: str, values: Array, X: Array, theta: Array) -> None:
-        bad = np.argwhere(~np.isfinite(values))
-        if len(bad):
+        finite = np.isfinite(values)
+        if not finite.all():
+            bad = np.argwhere(~finite)
             row = int(bad[0][0])
             raise ParameterError(
                 f"The {what} is {values[tuple(bad[0])]} at the start {self.shown(theta)}, first in "

@@ -38,7 +38,7 @@ class CurveFit:
     bounds: tuple[Array, Array]
     program: Program | None = None
     """The curve for the rows X, recorded by `Curve.settled`."""
-    _last: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
+    _last: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def residuals(self, theta: Array) -> Array:
         """s with F = ½‖s‖²; for the squared loss, √w·(f − y)."""
@@ -70,14 +70,14 @@ class CurveFit:
 
     def slopes(self, theta: Array) -> Array:
         """∂f(xᵢ; θ)/∂θ; the last ones are kept, because the end of a run asks for them again."""
-        last = self._last.get("theta")
-        if last is None or not np.array_equal(last, theta):
+        at = theta.tobytes()
+        if self._last.get("theta") != at:
             slopes = (
                 self.curve.jacobian(self.X, theta)
                 if self.program is None
                 else self.program.slopes(theta)
             )
-            self._last.update(slopes=slopes, theta=theta.copy())
+            self._last.update(slopes=slopes, theta=at)
         found: Array = self._last["slopes"]
         return found
 

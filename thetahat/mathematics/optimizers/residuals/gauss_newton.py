@@ -78,7 +78,7 @@ def least_squares_state(
 
 def half_square(residuals: Array) -> float:
     """½‖r‖²."""
-    return float(np.sum(residuals * residuals)) / 2
+    return float(np.add.reduce(residuals * residuals, axis=None)) / 2
 
 
 def least_norm_step(jacobian: Array, residuals: Array) -> Array:

@@ -170,7 +170,7 @@ class _Place:
         if not math.isfinite(value):
             return None
         jacobian = problem.jacobian(theta)
-        bounds = _bounds(problem, theta)
+        bounds = _bounds(problem, theta) if before is None else before.bounds
         scales = np.zeros(len(theta)) if before is None else before.scale
         usual = cls._usual(theta, residuals, value, jacobian, bounds, scales)
         if usual is not None:
