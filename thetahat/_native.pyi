@@ -435,7 +435,7 @@ def sgd_epochs(*arguments: Any) -> int:
     """As sgd_epoch, and visits, mass, tolerance, patience, progress."""
 
 def shuffled_rows(seeds: NDArray[Any], orders: NDArray[Any]) -> None: ...
-def dual_epochs(*arguments: Any) -> float:
+def dual_epochs(*arguments: Any) -> tuple[float, int]:
     """x (or data, indices, indptr, n_columns), y, share, lower, upper, kink, curvature, penalty,
     constant, offset, beta, theta, seed, epochs, tolerance."""
 

@@ -13,13 +13,22 @@
 // so the bits depend on the seed alone. Shrinking: a row that is held at its bound or kink by more
 // than the largest violation of the previous epoch is skipped, and all rows return when the others
 // satisfy the tolerance. Every few epochs, conjugate gradients climb the face that these have found
-// (dual_face.hpp). Returns the largest violation of the last epoch.
+// (dual_face.hpp).
+//
+// The epochs end when the rows together lack at most the tolerance: what row i lacks is
+//
+//     s_i·(ℓ_i(z_i) − β_i(y_i − z_i) + kink·|β_i| + curvature·β_i²/2) ≥ 0
+//
+// when it is visited, and the sum of these over all rows at one θ is the duality gap. Returns the
+// largest violation of the last epoch, and the number of epochs.
 
 #include <cmath>
 #include <limits>
+#include <nanobind/stl/pair.h>
 #include <utility>
 #include <vector>
 
+#include "core/interrupts.hpp"
 #include "core/rows.hpp"
 #include "core/soft_threshold.hpp"
 #include "descent/dual_face.hpp"
@@ -28,13 +37,14 @@ namespace thetahat {
 
 namespace {
 
-constexpr std::size_t EPOCHS = 5; // before a climb by conjugate gradients
+constexpr std::size_t EPOCHS = 10; // before a climb by conjugate gradients
 
 template <typename Rows>
-double ascend(const Rows &rows, Vector<const double> y, Vector<const double> share,
-              Vector<const double> lower, Vector<const double> upper, double kink, double curvature,
-              double penalty, double constant, double offset, Vector<double> beta,
-              Vector<double> theta, std::uint64_t seed, std::size_t epochs, double tolerance) {
+std::pair<double, std::size_t>
+ascend(const Rows &rows, Vector<const double> y, Vector<const double> share,
+       Vector<const double> lower, Vector<const double> upper, double kink, double curvature,
+       double penalty, double constant, double offset, Vector<double> beta, Vector<double> theta,
+       std::uint64_t seed, std::size_t epochs, double tolerance) {
     const std::size_t n = rows.n_rows();
     require(y.shape(0) == n && share.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n &&
                 beta.shape(0) == n,
@@ -57,13 +67,18 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
     double limit = infinity, largest = 0.0;
     Shuffler random(seed);
     // Squared losses curve D, so that short runs of epochs need no help.
-    const std::size_t first = curvature > 0.0 ? 8 * EPOCHS : EPOCHS;
+    const std::size_t first = curvature > 0.0 ? 4 * EPOCHS : EPOCHS;
     std::size_t pause = first, next = first;
     DualFace<Rows> face(rows, s, bend.data(), lo, hi, kink, curvature, penalty, constant);
     double *last = t + rows.n_columns();
-    for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
+    InterruptionPoint interruption;
+    std::size_t epoch = 0;
+    while (epoch < epochs) {
+        ++epoch;
+        interruption.after(static_cast<double>(n_active * (1 + rows.typical_length())));
         random.shuffle(active.data(), n_active);
         largest = 0.0;
+        double lack = 0.0;
         for (std::size_t place = 0; place < n_active;) {
             prefetch_next(rows, active.data(), place, n_active);
             const std::size_t i = active[place];
@@ -90,6 +105,9 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
             }
             ++place;
             largest = std::max(largest, violation);
+            const double room = above && rise > 0.0 ? hi[i] - before : before - lo[i];
+            const double way = curvature > 0.0 ? std::min(room, violation / curvature) : room;
+            lack += s[i] * way * (violation - curvature / 2.0 * way);
             const double bent = bend[i] + curvature;
             double after;
             if (bent > 0.0)
@@ -105,19 +123,19 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
             *last += move * constant;
         }
         // A face that is still changing is climbed less often; epochs follow even the last climb.
-        if (epoch + 1 == next && epoch + 1 < epochs && largest > 0.0) {
+        if (epoch == next && epoch < epochs && largest > 0.0) {
             pause = face.climb(target, offset, b, t) ? first : 2 * pause;
             next += pause;
         }
         limit = largest > 0.0 ? largest : infinity;
-        if (largest <= tolerance) {
+        if (lack <= tolerance) {
             if (n_active == n)
                 break;
             n_active = n; // check all rows once more before stopping
             limit = infinity;
         }
     }
-    return largest;
+    return {largest, epoch};
 }
 
 } // namespace

@@ -30,9 +30,10 @@ def test_dual_epochs(dtype, kink, curvature, box):
     found = {}
     for name, (epochs, rows) in kernels.items():
         beta, theta = np.zeros(40), np.zeros(12)
-        violation = epochs(
+        violation, used = epochs(
             *rows, y, share, lower, upper, kink, curvature, 0.05, 0.7, 0.1, beta, theta, 7, 5, 0.0
         )
+        assert used == 5
         design = np.column_stack([x, np.full(40, 0.7)])
         np.testing.assert_allclose(theta, design.T @ (share * beta) / 0.05, atol=1e-10)
         assert beta.min() >= low
@@ -71,6 +72,23 @@ def test_conjugate_gradients_climb_the_dual(kink, curvature, box):
         reached[name] = share @ terms - 0.01 / 2 * theta @ theta
     assert reached["sparse"] == pytest.approx(reached["dense"], rel=1e-9)
     assert reached["dense"] > reached["twin"]
+
+
+@pytest.mark.parametrize(("kink", "curvature"), [(0.0, 0.0), (0.2, 0.0), (0.2, 0.5)])
+def test_the_epochs_end_when_the_duality_gap_is_as_small_as_requested(kink, curvature):
+    random = np.random.default_rng(9)
+    x, y = random.standard_normal((50, 80)), random.standard_normal(50)
+    share, bound = np.full(50, 1 / 50), np.inf if curvature else 1.0
+    beta, theta, upper = np.zeros(50), np.zeros(81), np.full(50, bound)
+    _, used = _native.dual_epochs(
+        x, y, share, -upper, upper, kink, curvature, 0.5, 1.0, 0.0, beta, theta, 7, 1000, 1e-4
+    )
+    excess = np.maximum(np.abs(y - x @ theta[:-1] - theta[-1]) - kink, 0.0)
+    loss = excess**2 / (2 * curvature) if curvature else excess
+    terms = beta * y - kink * np.abs(beta) - curvature / 2 * beta**2
+    gap = share @ (loss - terms) + 0.5 * theta @ theta
+    assert used < 100
+    assert 1e-7 < gap < 2e-4
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -9,15 +9,16 @@ def dual_epochs(x, y, share, lower, upper, kink, curvature, penalty, constant, o
                 seed, epochs, tolerance):  # fmt: skip
     """Coordinate ascent on the dual with shrinking; θ = Σ share·β·(x, constant)/penalty.
 
-    Without the conjugate gradients that follow the fifth epoch.
+    Without the conjugate gradients that follow the tenth epoch.
     """
     rows = np.column_stack([x.astype(float), np.full(len(y), constant)])
     bend = share * (rows**2).sum(axis=1) / penalty
     shuffle, active, n_active = splitmix_orders(seed), list(range(len(y))), len(y)
-    limit, largest = np.inf, 0.0
-    for _ in range(epochs):
+    limit, largest, epoch = np.inf, 0.0, 0
+    while epoch < epochs:
+        epoch += 1
         shuffle(active, n_active)
-        largest, place = 0.0, 0
+        largest, lack, place = 0.0, 0.0, 0
         while place < n_active:
             i = active[place]
             r = y[i] - offset - rows[i] @ theta
@@ -38,17 +39,21 @@ def dual_epochs(x, y, share, lower, upper, kink, curvature, penalty, constant, o
                 continue
             place += 1
             largest = max(largest, violation)
+            way = upper[i] - beta[i] if above and rise > 0 else beta[i] - lower[i]
+            if curvature > 0:
+                way = min(way, violation / curvature)
+            lack += share[i] * way * (violation - curvature / 2 * way)
             pull = r + bend[i] * beta[i]
             free = np.sign(pull) * max(abs(pull) - kink, 0.0) / (bend[i] + curvature)
             after = min(max(free, lower[i]), upper[i])
             theta += share[i] * (after - beta[i]) / penalty * rows[i]
             beta[i] = after
         limit = largest if largest > 0 else np.inf
-        if largest <= tolerance:
+        if lack <= tolerance:
             if n_active == len(y):
                 break
             n_active, limit = len(y), np.inf
-    return largest
+    return largest, epoch
 
 
 def class_dual_epochs(x, y, cost, constant, alpha, weights, seed, epochs, tolerance):

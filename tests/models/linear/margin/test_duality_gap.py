@@ -66,3 +66,14 @@ def test_few_sweeps_find_the_face_of_a_hard_hinge_loss():
     assert model.solution_.solver == "dual_coordinate_descent"
     assert model.n_iter_ <= 150
     assert model.solution_.gap < 1e-6
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_wide_rows_need_no_more_sweeps_than_their_gap(loss):
+    """The sweeps end at the gap that the tolerance asks for, not at a share of an earlier gap."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((100, 1000))
+    model = th.LinearSVC(loss=loss).fit(X, X[:, :9].sum(axis=1) > 0)
+    assert model.solution_.solver == "dual_coordinate_descent"
+    assert model.solution_.gap <= 1e-4 * model.solution_.value
+    assert model.n_iter_ <= 30

@@ -23,7 +23,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.precision import ROUNDING
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.loop import Method, State
+from thetahat.mathematics.optimizers.loop import Method, Monitor, State
 from thetahat.mathematics.parts import number, whole
 
 
@@ -42,7 +42,8 @@ class DualCoordinateDescent(Method):
     sweeps : int, default=10
         Number of sweeps in the first step of the loop. Each step makes twice as many sweeps as the
         one before, up to 16 times this number. Rows are skipped within a step, so longer steps are
-        more efficient, but the gap is computed only after each step. Must be at least 1.
+        more efficient, but the gap is computed only after each step. Several steps are
+        made at once if no callback and no time limit needs them one by one. Must be at least 1.
     seed : int, default=0
         Seed of the random order of the rows. Must be non-negative.
     share : float, default=1.0
@@ -72,31 +73,50 @@ class DualCoordinateDescent(Method):
     gap_kind = "duality gap"
     default_max_steps = 1000
 
+    def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
+        """Advance as usual, but by several steps at once if single steps are not reported."""
+        state = self.start(problem, theta)
+        state.memory["tolerance"] = monitor.tolerance
+        monitor.begin(state)
+        while monitor.goes_on:
+            if monitor.unobserved and not state.memory["dual"].free_intercept:
+                state.memory["at_once"] = min(AT_ONCE, monitor.max_steps - monitor.steps)
+            before, state = state, self.advance(problem, state)
+            monitor.steps += state.memory["step"] - before.memory["step"] - 1
+            monitor.observe(state)
+
     def start(self, problem: Any, theta: Array) -> State:
         dual = problem.dual_rows()
         multipliers, inside = np.zeros(len(dual.y)), np.zeros(dual.n_features + 1)
         return _state(problem, dual, multipliers, inside, offset=0.0, step=0)
 
     def advance(self, problem: Any, state: State) -> State:
-        dual, step = state.memory["dual"], state.memory["step"] + 1
+        dual, step = state.memory["dual"], state.memory["step"]
         multipliers, inside = state.memory["multipliers"].copy(), state.memory["inside"].copy()
-        offset = state.memory["offset"]
-        box = dual.box
-        enough = ENOUGH * max(state.gap, math.sqrt(box.curvature * state.gap))
-        violation = _native.dual_epochs(
+        offset, tolerance = state.memory["offset"], state.memory.get("tolerance", 0.0)
+        box, made = dual.box, sweeps_in_steps(self.sweeps, step)
+        enough = ENOUGH * min(tolerance, self.share * state.value)
+        if dual.free_intercept:  # it changes only between the steps
+            enough = max(enough, ENOUGH * state.gap)
+        sweeps = sweeps_in_steps(self.sweeps, step + state.memory.get("at_once", 1)) - made
+        violation, used = _native.dual_epochs(
             *dual.rows, dual.y, dual.share, box.lower, box.upper, box.kink, box.curvature,
             dual.strength, dual.constant, offset, multipliers, inside,
-            self.seed + step, sweeps_in_step(self.sweeps, step), enough,
+            self.seed + step + 1, sweeps, enough,
         )  # fmt: skip
         if dual.free_intercept:
             offset += dual.constant * float(inside[-1])
+        step = max(step + 1, steps_for_sweeps(self.sweeps, made + used))
         reached = _state(problem, dual, multipliers, inside, offset, step, violation == 0.0)
+        reached.memory["tolerance"] = tolerance
         return settled(reached, state, self.share)
 
 
 ENOUGH = 0.1
-"""A step ends early if no row violates its condition by more than this share of the gap, or of its
-root for squared losses, whose gap falls with the square of the violations."""
+"""A step ends early if the rows together lack at most this share of the gap that the run needs (or,
+while an intercept without a penalty changes, of the gap before)."""
+AT_ONCE = 5
+"""Steps without a report that are made in one call, so that skipped rows stay skipped."""
 
 
 def sweeps_in_step(first: int, step: int) -> int:
