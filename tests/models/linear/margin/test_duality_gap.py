@@ -47,6 +47,17 @@ def test_few_rows_with_an_l1_penalty_and_a_large_cost_need_few_steps():
     assert reached <= 1.001 * least
 
 
+def test_a_wide_l1_penalty_stops_at_a_share_of_the_largest_slope():
+    """Steps beyond that only add digits that the cost of the rows does not show."""
+    X, y, _ = wide(100, 1000)
+    model = th.LinearSVC(penalty="l1", dual=False).fit(X, y)
+    exact = th.LinearSVC(penalty="l1", dual=False, tol=1e-7).fit(X, y)
+    reached, least = (objective(each, X, y, C=1.0, penalty="l1") for each in (model, exact))
+    assert model.solution_.outcome.success
+    assert model.n_iter_ <= 13
+    assert reached <= 1.0001 * least
+
+
 @pytest.mark.parametrize("limit", [1, 10, 11, 15])
 def test_the_path_of_l1_penalties_keeps_to_its_steps(limit):
     X, y, _ = wide(60, 150)

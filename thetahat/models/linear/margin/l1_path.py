@@ -24,9 +24,10 @@ LOOSE = 0.1
 """Violation of the optimality conditions at which the next penalty follows, as a share of λ."""
 MOST_STEPS = 50
 """Steps with each of the larger penalties."""
-SHARE, MOST = 0.1, 1000.0
-"""The tolerance is as large as it would be for λ = SHARE times the largest slope at θ = 0, but at
-most MOST times that for λ. The objective is then exact to a share of about `tol`."""
+MOST = 1000.0
+"""The tolerance is as large as it would be for λ = the largest slope at θ = 0, which is less than
+LIBLINEAR allows, but at most MOST times that for λ. The objective is then exact to a share of a few
+times `tol`."""
 
 
 def minimise_along_path(
@@ -54,7 +55,7 @@ def minimise_along_path(
             max_steps=min(MOST_STEPS, left - 1), watch=watch, reason=reason,
         )  # fmt: skip
         theta, left = near.theta, left - near.steps
-    enough = tolerance * min(max(1.0, SHARE * steepest / strength), MOST)
+    enough = tolerance * min(max(1.0, steepest / strength), MOST)
     found = minimise(
         risk, method, theta, tolerance=enough, max_steps=left, watch=watch, reason=reason
     )

@@ -74,7 +74,7 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
     penalty : {"l2", "l1"}, default="l2"
         Penalty on the coefficients. "l1" sets coefficients exactly to zero; it requires
         ``loss="squared_hinge"``. With "l1" and a large C, the solver stops at gradient entries of
-        at most `tol`/10 of the largest one at β = 0, but at most 1000·`tol`.
+        at most the fraction `tol` of the largest one at β = 0, but at most 1000·`tol`.
     loss : {"squared_hinge", "hinge"} or Loss, default="squared_hinge"
         Loss to minimise. "hinge" is the standard loss of support vector machines, [1 − y f]₊;
         "squared_hinge" is its square. Any other loss for labels ±1 works too, including your own
