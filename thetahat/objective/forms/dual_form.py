@@ -45,12 +45,13 @@ class DualForm:
 
     @cached_property
     def _targets(self) -> Array:
+        if isinstance(self.source, InMemory):
+            return np.ascontiguousarray(self.source.y, dtype=np.float64)
         return self.source.map_rows(lambda block: np.asarray(block.y, dtype=np.float64))
 
     @cached_property
     def _weights(self) -> Array:
-        weight = self.source.map_rows(lambda block: block.row_weights)
-        return np.ascontiguousarray(weight, dtype=np.float64)
+        return weights_of_rows(self.source)
 
     @cached_property
     def _shares(self) -> Array:
@@ -133,6 +134,14 @@ class DualForm:
         """λ for every coefficient, 0 for an intercept."""
         coef, _ = self.predictor.split(self.predictor.zeros())
         return self.predictor.pack(np.full_like(coef, self.strength), 0.0)
+
+
+def weights_of_rows(source: Source) -> Array:
+    """The weights of all rows; those in memory need no pass over blocks."""
+    if isinstance(source, InMemory):
+        return np.ascontiguousarray(source.row_weights, dtype=np.float64)
+    weight = source.map_rows(lambda block: block.row_weights)
+    return np.ascontiguousarray(weight, dtype=np.float64)
 
 
 def _touch_sums(

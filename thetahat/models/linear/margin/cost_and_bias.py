@@ -45,6 +45,7 @@ from thetahat.mathematics.penalties.norms import L1, L2
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.choose import SMALL_HESSIAN, method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.forms.dual_form import weights_of_rows
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import weight_sums
 
@@ -202,7 +203,7 @@ def judged(found: Solution, method: Method, steps: int) -> Solution:
 
 def pull(multipliers: Array, risk: EmpiricalRisk) -> Array:
     """The contribution of each row to β = Σ pullᵢ·xᵢ: wᵢmᵢ/(λ·Σw) = C·wᵢ·mᵢ."""
-    weight = risk.source.map_rows(lambda block: block.row_weights)
+    weight = weights_of_rows(risk.source)
     return weight * multipliers / (risk.penalty.get_params()["alpha"] * weight.sum())
 
 

@@ -31,6 +31,7 @@ from thetahat.mathematics.losses.margin import Hinge, SquaredHinge
 from thetahat.mathematics.losses.multiclass.crammer_singer import CrammerSinger
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import AugmentedLagrangian
 from thetahat.mathematics.optimizers.joined import joined
+from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.minimisation import minimise
 from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton
 from thetahat.mathematics.optimizers.smooth.newton import Newton
@@ -140,6 +141,7 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
         source = self._open_classes(X, y, sample_weight)
         self._require_known_combination()
         risks = self._risks(source)
+        how = self._method(risks[0])  # all classes have the same rows
         found: list[Solution] = []
 
         def attributes(theta: Array) -> dict[str, Any]:
@@ -151,10 +153,10 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
         with one_blas_thread():  # set once, not in each of many short passes
             with self._watching(self.max_iter, attributes, X, y) as watch:
                 for number, risk in enumerate(risks):
-                    found.append(self._solve(risk, number, watch))
+                    found.append(self._solve(risk, number, how, watch))
             self.solution_ = joined(found)
             self.__dict__.update(self._split([each.theta for each in found], risks, source))
-            self.n_iter_ = self._iterations(self._method(risks[0])[0], self.solution_.steps)
+            self.n_iter_ = self._iterations(how[0], self.solution_.steps)
             self._keep_support(found, risks, source)
         self._warn_unless_converged()
         return self
@@ -232,11 +234,13 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
             ]
         return [self._risk(each, loss, cost, sparse=self.penalty == "l1") for each in sources]
 
-    def _solve(self, risk: EmpiricalRisk, number: int, watch: Watch) -> Solution:
+    def _solve(
+        self, risk: EmpiricalRisk, number: int, how: tuple[Method, str, int], watch: Watch
+    ) -> Solution:
         if self.C == np.inf:
             label = self.classes_.tolist()[1 if len(self.classes_) == 2 else number]
             return hard_margin(risk, repr(label), tolerance=self.tol, watch=watch)
-        method, reason, steps = self._method(risk)
+        method, reason, steps = how
         tolerance = self._tolerance(risk, method)
         if isinstance(method, ProximalNewton):
             return minimise_along_path(
