@@ -14,6 +14,7 @@
 #include "trees/gradient/gradient_rules.hpp"
 #include "trees/gradient/gradient_split.hpp"
 #include "trees/gradient/histograms.hpp"
+#include "trees/gradient/sparse_entries.hpp"
 #include "trees/tree.hpp"
 
 namespace thetahat::trees {
@@ -30,8 +31,7 @@ struct GradientState {
     std::vector<std::uint32_t> left_bins{}; // of a categorical split
     LeafSquares squares{};                  // if there are categories
     std::vector<std::uint8_t> groups{};     // that contain all columns of the path; empty: all
-    std::vector<std::uint8_t> alive{};      // columns by which rows here can be split; empty: all
-    std::vector<double> stored{};           // by sparse column: weight of the rows with an entry
+    LeafEntries entries{};                  // of sparse rows
 };
 
 template <typename Rows> class GradientEngine {
@@ -77,6 +77,9 @@ template <typename Rows> class GradientEngine {
         const bool subtract = large_may && large.state.histogram >= 0;
         if (!large_may)
             pool_.give_back(large.state.histogram);
+        if constexpr (!Rows::elsewhere)
+            if (codes_.sparse)
+                return find_sparse(small, large, small_may, large_may);
         if (small_may || subtract)
             count(small);
         if (large_may && !subtract)
@@ -101,14 +104,13 @@ template <typename Rows> class GradientEngine {
         left.state.largest = right.state.largest = parent.state.largest;
         left.state.weight = weight_of(left);
         right.state.weight = parent.state.weight - left.state.weight;
-        (rows_.counts_left(left, right) ? right : left).state.histogram = parent.state.histogram;
+        Open &large = rows_.counts_left(left, right) ? right : left;
+        large.state.histogram = parent.state.histogram;
+        large.state.entries = std::move(parent.state.entries);
         if (!parent.state.missing_seen) // then they go where most rows go
             tree.nodes[static_cast<std::size_t>(parent.node)].missing_left =
                 left.state.weight > right.state.weight;
         bound(parent, left, right, j);
-        left.state.alive = right.state.alive = parent.state.alive;
-        if constexpr (!Rows::elsewhere)
-            rows_.divide_stored(parent, left, right);
         if (rules_.n_groups) {
             left.state.groups = parent.state.groups;
             for (std::size_t k = 0; k < rules_.n_groups; ++k)
@@ -151,38 +153,32 @@ template <typename Rows> class GradientEngine {
         rows_.count(leaf, pool_);
     }
 
-    // The columns by which a leaf may be split; empty: all.
-    std::vector<std::uint8_t> usable(Open &leaf) {
-        std::vector<std::uint8_t> use =
-            usable_columns(rules_, codes_.d, leaf.state.groups, leaf.node);
-        if constexpr (!Rows::elsewhere)
-            if (codes_.sparse && !rules_.rows_by_curvature) {
-                keep_alive(leaf);
-                use.resize(codes_.d, 1);
-                for (std::size_t j = 0; j < codes_.d; ++j)
-                    use[j] &= leaf.state.alive[j];
-            }
-        return use;
+    // Of sparse rows each leaf has columns of its own, those with enough entries in it.
+    void find_sparse(Open &small, Open &large, bool small_may, bool large_may) {
+        if (small_may || large_may)
+            rows_.divide_entries(small, large);
+        if (small_may) {
+            count(small);
+            choose(small, nullptr);
+        }
+        if (large_may) {
+            if (large.state.histogram >= 0)
+                rows_.subtract(small, large, pool_);
+            else
+                count(large);
+            choose(large, nullptr);
+        }
     }
 
-    // One side of a split along a sparse column holds only rows that have an entry in it, which
-    // must have enough weight. Columns where they have not are not looked at again below the leaf.
-    void keep_alive(Open &leaf) {
-        std::vector<double> &stored = leaf.state.stored;
-        if (stored.empty())
-            stored = rows_.stored_weights(leaf);
-        leaf.state.alive.resize(codes_.d);
-        for (std::size_t j = 0; j < codes_.d; ++j)
-            leaf.state.alive[j] = stored[j] >= rules_.min_rows * (1.0 - 1e-9);
+    // The columns by which a leaf may be split; empty: all.
+    std::vector<std::uint8_t> usable(const Open &leaf) const {
+        return usable_columns(rules_, codes_.d, leaf.state.groups, leaf.node);
     }
 
     // The best splits of one or two leaves. With `subtract`, b has the histogram of its parent,
     // from which that of a is subtracted (`minus`: the same for a single leaf).
     void choose(Open &a, Open *b, bool subtract = false, const Open *minus = nullptr) {
-        const std::vector<std::uint8_t> counted = a.state.alive; // columns of the histograms
         const auto less = [&](Open &whole, const Open &part, std::size_t j) {
-            if (!counted.empty() && !counted[j])
-                return;
             std::int64_t *to = pool_[whole.state.histogram];
             const std::int64_t *from = pool_[part.state.histogram];
             for (std::size_t c = pool_.offset(j); c < pool_.offset(j + 1); ++c)
@@ -192,7 +188,8 @@ template <typename Rows> class GradientEngine {
             if (leaf && bins_.any_categorical())
                 leaf->state.squares = rows_.squares(*leaf);
         const auto use_a = usable(a), use_b = b ? usable(*b) : use_a;
-        const auto open = looked_at(codes_.d, use_a, use_b, subtract || minus, counted);
+        const auto open = codes_.sparse ? a.state.entries.columns
+                                        : looked_at(codes_.d, use_a, use_b, subtract || minus);
         std::size_t work = 0;
         for (const std::uint32_t j : open)
             work += (pool_.offset(j + 1) - pool_.offset(j)) * (b ? 2 : 1);

@@ -73,17 +73,14 @@ inline std::vector<std::uint8_t> usable_columns(const GradientRules &rules, std:
     return use;
 }
 
-// The columns that one of two leaves may use, or whose histograms are subtracted (empty: all). Of
-// many sparse columns, few have enough entries in a leaf.
+// The columns that one of two leaves may use (empty: all), or whose histograms are subtracted.
 inline std::vector<std::uint32_t> looked_at(std::size_t d, const std::vector<std::uint8_t> &use_a,
-                                            const std::vector<std::uint8_t> &use_b, bool subtracts,
-                                            const std::vector<std::uint8_t> &counted) {
-    const auto is_in = [](const std::vector<std::uint8_t> &columns, std::size_t j) {
-        return columns.empty() || columns[j];
-    };
+                                            const std::vector<std::uint8_t> &use_b,
+                                            bool subtracts) {
+    const bool all = subtracts || use_a.empty() || use_b.empty();
     std::vector<std::uint32_t> open;
     for (std::uint32_t j = 0; j < d; ++j)
-        if (is_in(use_a, j) || is_in(use_b, j) || (subtracts && is_in(counted, j)))
+        if (all || use_a[j] || use_b[j])
             open.push_back(j);
     return open;
 }

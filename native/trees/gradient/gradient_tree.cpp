@@ -111,7 +111,7 @@ nb::tuple grow_on(const CodeRows &codes, Vector<const double> cuts,
         const int used = order.size() * d > 1u << 19 ? threads : 1;
         const PackedGradients packed =
             pack(gradients, rows.shape(0) ? order.data() : nullptr, order.size(), n, seed, used);
-        LocalRows leaf_rows(codes, gradients, packed, order, used);
+        LocalRows leaf_rows(codes, gradients, packed, order, rules, used);
         GradientEngine engine(leaf_rows, codes, bins, packed, rules, used);
         grow(engine, tree, given.growth(order.size()));
         std::sort(engine.leaves.begin(), engine.leaves.end(),

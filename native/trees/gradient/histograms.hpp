@@ -5,11 +5,14 @@
 // divided into groups of columns. Sums are of integers, so every partition of the work gives the
 // same bits, and the histogram of a leaf is exactly that of its parent minus that of its sibling.
 //
-// Of sparse rows only the entries other than zero are read. The sum of the zeros of a column is the
-// sum of all rows minus those of its other codes: the same integers as with dense rows.
+// Of sparse rows only the entries other than zero are read, and only some columns counted. The sum
+// of the zeros of a column is the sum of all rows minus those of its other codes: the same integers
+// as with dense rows. A leaf of most rows is counted column by column, others row by row.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -85,7 +88,8 @@ class HistogramPool {
   public:
     HistogramPool(const CodeRows &codes, std::size_t stride)
         : size_(codes.sparse ? codes.sparse->offsets.back() : codes.d * stride), stride_(stride),
-          offsets_(codes.sparse ? codes.sparse->offsets.data() : nullptr) {}
+          offsets_(codes.sparse ? codes.sparse->offsets.data() : nullptr),
+          wanted_(codes.sparse ? codes.d : 0, 0) {}
 
     // Where the sums of a column begin; there are at least as many as it has codes.
     std::size_t offset(std::size_t j) const { return offsets_ ? offsets_[j] : j * stride_; }
@@ -93,12 +97,13 @@ class HistogramPool {
     std::size_t size() const { return size_; }
     std::size_t in_use() const { return held_.size() - free_.size(); }
     std::int64_t *operator[](std::int32_t number) {
-        return held_[static_cast<std::size_t>(number)].data();
+        return held_[static_cast<std::size_t>(number)].get();
     }
 
     std::int32_t take() {
         if (free_.empty()) {
-            held_.emplace_back(size_);
+            // Not cleared, so that memory which no column of a leaf needs is never touched.
+            held_.push_back(std::make_unique_for_overwrite<std::int64_t[]>(size_));
             return static_cast<std::int32_t>(held_.size()) - 1;
         }
         const std::int32_t number = free_.back();
@@ -111,15 +116,9 @@ class HistogramPool {
         number = -1;
     }
 
-    // The histogram of some rows, in `sums`; of sparse columns, only of those that are `alive`
-    // (empty: all of them).
+    // The histogram of some rows, in `sums`.
     void build(const CodeRows &codes, const std::uint32_t *rows, std::size_t n_rows,
-               const std::int64_t *words, int threads, const std::vector<std::uint8_t> &alive,
-               std::int64_t *sums) {
-        if (codes.sparse) {
-            build_sparse(*codes.sparse, rows, n_rows, words, threads, alive, sums);
-            return;
-        }
+               const std::int64_t *words, int threads, std::int64_t *sums) {
         const std::size_t groups = (codes.d + columns_at_once - 1) / columns_at_once;
         const std::size_t work = n_rows * codes.d;
         std::size_t parts = 1;
@@ -141,36 +140,34 @@ class HistogramPool {
                 sums[k] += spare_[part - 1][k];
     }
 
-  private:
-    void build_sparse(const SparseCodes &codes, const std::uint32_t *rows, std::size_t n_rows,
-                      const std::int64_t *words, int threads,
-                      const std::vector<std::uint8_t> &alive, std::int64_t *sums) {
-        const auto counts = [&](std::size_t j) { return alive.empty() || alive[j]; };
+    // The histogram of some sparse columns of some rows.
+    void build(const SparseCodes &codes, const std::vector<std::uint32_t> &columns,
+               const std::uint32_t *rows, std::size_t n_rows, const std::int64_t *words,
+               int threads, std::int64_t *sums) {
         const std::size_t work = n_rows * (codes.slots.size() / codes.n + 1);
         const std::size_t parts = work > 2 * updates_per_thread + size_ ? std::max(threads, 1) : 1;
         while (spare_.size() + 1 < parts)
             spare_.emplace_back(size_);
+        want(columns, 1);
         std::vector<std::int64_t> totals(parts, 0);
         for_each_piece(parts, threads, [&](std::size_t part) {
             std::int64_t *own = part ? spare_[part - 1].data() : sums, total = 0;
-            for (std::size_t j = 0; j < codes.d; ++j)
-                if (counts(j))
-                    std::fill(own + codes.offsets[j], own + codes.offsets[j + 1], 0);
+            for (const std::uint32_t j : columns)
+                std::fill(own + codes.offsets[j], own + codes.offsets[j + 1], 0);
             for (std::size_t i = n_rows * part / parts; i < n_rows * (part + 1) / parts; ++i) {
                 const std::size_t row = rows[i];
                 const std::int64_t word = words[row];
                 total += word;
                 for (std::size_t k = codes.row_starts[row]; k < codes.row_starts[row + 1]; ++k)
-                    if (counts(codes.columns[k]))
+                    if (wanted_[codes.columns[k]])
                         own[codes.slots[k]] += word;
             }
             totals[part] = total;
         });
+        want(columns, 0);
         for (std::size_t part = 1; part < parts; ++part)
             totals[0] += totals[part];
-        for (std::size_t j = 0; j < codes.d; ++j) {
-            if (!counts(j))
-                continue;
+        for (const std::uint32_t j : columns) {
             std::int64_t stored = 0;
             for (std::size_t k = codes.offsets[j]; k < codes.offsets[j + 1]; ++k) {
                 for (std::size_t part = 1; part < parts; ++part)
@@ -181,10 +178,61 @@ class HistogramPool {
         }
     }
 
+    // The same of all rows whose word is not 0; `total` is the sum of the words.
+    void build_of_all(const SparseCodes &codes, const std::vector<std::uint32_t> &columns,
+                      const std::int64_t *words, std::int64_t total, int threads,
+                      std::int64_t *sums) const {
+        const std::size_t pieces =
+            codes.rows.size() > 2 * updates_per_thread && threads > 1 ? 8u * threads : 1u;
+        for_each_piece(pieces, threads, [&](std::size_t piece) {
+            for (std::size_t c = columns.size() * piece / pieces;
+                 c < columns.size() * (piece + 1) / pieces; ++c) {
+                const std::uint32_t j = columns[c];
+                std::int64_t *own = sums + codes.offsets[j], stored = 0;
+                std::fill(own, sums + codes.offsets[j + 1], 0);
+                for (std::size_t k = codes.column_starts[j]; k < codes.column_starts[j + 1]; ++k) {
+                    const std::int64_t word = words[codes.rows[k]];
+                    own[codes.codes[k]] += word;
+                    stored += word;
+                }
+                own[codes.zero[j]] += total - stored;
+            }
+        });
+    }
+
+    // From the histogram of some sparse columns, that of some of its rows.
+    void subtract(const SparseCodes &codes, const std::vector<std::uint32_t> &columns,
+                  const std::uint32_t *rows, std::size_t n_rows, const std::int64_t *words,
+                  std::int64_t *sums) {
+        want(columns, 1);
+        std::int64_t total = 0;
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            const std::size_t row = rows[i];
+            const std::int64_t word = words[row];
+            total += word;
+            for (std::size_t k = codes.row_starts[row]; k < codes.row_starts[row + 1]; ++k)
+                if (const std::uint32_t j = codes.columns[k]; wanted_[j]) {
+                    sums[codes.slots[k]] -= word;
+                    sums[codes.offsets[j] + codes.zero[j]] += word;
+                }
+        }
+        want(columns, 0);
+        for (const std::uint32_t j : columns)
+            sums[codes.offsets[j] + codes.zero[j]] -= total;
+    }
+
+  private:
+    void want(const std::vector<std::uint32_t> &columns, std::uint8_t wanted) {
+        for (const std::uint32_t j : columns)
+            wanted_[j] = wanted;
+    }
+
     std::size_t size_, stride_;
-    const std::size_t *offsets_; // of sparse columns
-    std::vector<std::vector<std::int64_t>> held_, spare_;
+    const std::size_t *offsets_;                        // of sparse columns
+    std::vector<std::unique_ptr<std::int64_t[]>> held_; // each of `size_` words
+    std::vector<std::vector<std::int64_t>> spare_;
     std::vector<std::int32_t> free_;
+    std::vector<std::uint8_t> wanted_; // by sparse column; 0 between calls
 };
 
 } // namespace thetahat::trees

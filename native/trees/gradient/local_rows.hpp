@@ -4,12 +4,15 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "trees/gradient/gradient_categories.hpp"
+#include "trees/gradient/gradient_rules.hpp"
 #include "trees/gradient/histograms.hpp"
 #include "trees/gradient/leaf_columns.hpp"
 #include "trees/gradient/ordered_rows.hpp"
+#include "trees/gradient/sparse_entries.hpp"
 
 namespace thetahat::trees {
 
@@ -18,15 +21,21 @@ class LocalRows {
     static constexpr bool elsewhere = false;
 
     LocalRows(const CodeRows &codes, const Gradients &gradients, const PackedGradients &packed,
-              std::vector<std::uint32_t> &order, int threads)
+              std::vector<std::uint32_t> &order, const GradientRules &rules, int threads)
         : codes_(codes), gradients_(gradients), packed_(packed), order_(order),
-          rows_(order, threads), columns_(codes, gradients, order), threads_(threads) {}
+          rows_(order, threads), columns_(codes, gradients, order), threads_(threads) {
+        if (codes.sparse)
+            entries_.emplace(*codes.sparse, rules.rows_by_curvature ? nullptr : gradients.weight,
+                             rules.rows_by_curvature ? 1.0 : rules.min_rows);
+    }
 
     template <typename Open> void open(Open &root) {
         root.begin = 0, root.end = order_.size();
         for (const std::uint32_t row : order_)
             root.state.total += packed_.words[row];
         columns_.begin(root.begin, root.end);
+        if (entries_)
+            root.state.entries = entries_->of_all(order_.data(), order_.size());
     }
 
     template <typename Open> double weight_of(const Open &leaf) const {
@@ -44,8 +53,18 @@ class LocalRows {
     }
 
     template <typename Open> void count(Open &leaf, HistogramPool &pool) {
-        pool.build(codes_, order_.data() + leaf.begin, leaf.n_rows(), packed_.words.data(),
-                   threads_, leaf.state.alive, pool[leaf.state.histogram]);
+        const std::uint32_t *rows = order_.data() + leaf.begin;
+        const std::int64_t *words = packed_.words.data();
+        std::int64_t *sums = pool[leaf.state.histogram];
+        const std::size_t n_rows = leaf.n_rows();
+        if (!codes_.sparse)
+            pool.build(codes_, rows, n_rows, words, threads_, sums);
+        else if (n_rows == order_.size() && 2 * n_rows >= codes_.n)
+            pool.build_of_all(*codes_.sparse, leaf.state.entries.columns, words, leaf.state.total,
+                              threads_, sums);
+        else
+            pool.build(*codes_.sparse, leaf.state.entries.columns, rows, n_rows, words, threads_,
+                       sums);
         if (!packed_.counts && !gradients_.weight) {
             std::int64_t largest = 1;
             for (std::size_t i = leaf.begin; i < leaf.end; ++i)
@@ -64,29 +83,17 @@ class LocalRows {
         return columns_.weights(j, n_codes, leaf.begin, leaf.end, leaf.state.weight);
     }
 
-    // Of every sparse column, the weight of the rows of a leaf that have an entry in it.
-    template <typename Open> std::vector<double> stored_weights(const Open &leaf) const {
-        const SparseCodes &sparse = *codes_.sparse;
-        std::vector<double> stored(sparse.d, 0.0);
-        for (std::size_t i = leaf.begin; i < leaf.end; ++i) {
-            const std::size_t row = order_[i];
-            for (std::size_t k = sparse.row_starts[row]; k < sparse.row_starts[row + 1]; ++k)
-                stored[sparse.columns[k]] += gradients_.w(row);
-        }
-        return stored;
+    // The entries of two new leaves, of which the larger one has those of their parent.
+    template <typename Open> void divide_entries(Open &small, Open &large) {
+        small.state.entries =
+            entries_->split_off(order_.data() + small.begin, small.n_rows(), large.state.entries);
     }
 
-    // The same of two new leaves, from that of their parent, if it is known: only the rows of the
-    // smaller leaf are read.
-    template <typename Open> void divide_stored(Open &parent, Open &left, Open &right) const {
-        if (parent.state.stored.empty())
-            return;
-        Open &small = counts_left(left, right) ? left : right;
-        std::vector<double> &rest = (&small == &left ? right : left).state.stored;
-        small.state.stored = stored_weights(small);
-        rest.swap(parent.state.stored);
-        for (std::size_t j = 0; j < rest.size(); ++j)
-            rest[j] -= small.state.stored[j];
+    // The histogram of the larger of two new leaves, which has that of their parent.
+    template <typename Open>
+    void subtract(const Open &small, Open &large, HistogramPool &pool) const {
+        pool.subtract(*codes_.sparse, large.state.entries.columns, order_.data() + small.begin,
+                      small.n_rows(), packed_.words.data(), pool[large.state.histogram]);
     }
 
     // The rows whose code of column j is marked come first.
@@ -107,6 +114,7 @@ class LocalRows {
     const std::vector<std::uint32_t> &order_;
     OrderedRows rows_;
     LeafColumns columns_;
+    std::optional<SparseEntries> entries_{}; // if rows are sparse
     int threads_;
 };
 

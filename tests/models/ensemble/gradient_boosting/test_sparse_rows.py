@@ -34,6 +34,38 @@ def test_sparse_rows_give_the_trees_of_dense_rows(min_samples_leaf, weighted, op
     assert np.unique(expected).size > 2 or min_samples_leaf == 60
 
 
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_trees_of_some_rows_are_those_of_dense_rows(share):
+    """Missing and negative entries, three classes, and rows that are drawn for each tree."""
+    random = np.random.default_rng(1)
+    X = scipy.sparse.random_array(
+        (500, 120), density=0.1, rng=random, data_sampler=random.standard_normal
+    ).tocsr()
+    y = np.digitize(X[:, :30].sum(axis=1), [-0.6, 0.6])
+    X.data[::9] = np.nan
+    model = th.GradientBoostingClassifier(
+        n_estimators=6, subsample=share, min_samples_leaf=3, max_depth=6, random_state=0
+    )
+    expected = model.fit(X.toarray(), y).predict_proba(X.toarray())
+    assert np.array_equal(model.fit(X, y).predict_proba(X.toarray()), expected)
+    assert np.unique(expected).size > 100
+
+
+@pytest.mark.parametrize("max_leaf_nodes", [31, None])
+def test_any_number_of_threads_gives_the_same_trees(max_leaf_nodes):
+    random = np.random.default_rng(2)
+    X = scipy.sparse.random_array((9000, 300), density=0.06, rng=random).tocsr()
+    y = X[:, :40].sum(axis=1) + 0.1 * random.standard_normal(9000)
+    model = th.HistGradientBoostingRegressor(
+        max_iter=3, max_leaf_nodes=max_leaf_nodes, early_stopping=False
+    )
+    found = []
+    for threads in (1, 3):
+        with th.config(threads=threads):
+            found.append(model.fit(X, y).predict(X))
+    assert np.array_equal(*found)
+
+
 def test_columns_of_few_entries_cannot_split():
     random = np.random.default_rng(0)
     X = np.zeros((200, 3))
