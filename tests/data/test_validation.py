@@ -194,3 +194,25 @@ def test_masked_values_are_refused(name, role):
     given[role][2] = np.ma.masked
     with pytest.raises(th.errors.DataError, match=rf"{role} is masked at .* Drop the masked rows"):
         getattr(th, name)().fit(**given)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix])
+def test_entries_are_looked_at_once_for_those_stored_twice(kind, monkeypatch):
+    """Of one matrix, in all calls: SciPy keeps the answer with it."""
+    from scipy.sparse import _compressed
+
+    looked, look = [], _compressed.csr_has_canonical_format
+
+    def counted(*arguments):
+        looked.append(arguments)
+        return look(*arguments)
+
+    monkeypatch.setattr(_compressed, "csr_has_canonical_format", counted)
+    once = kind(np.array([[1.0, 2.0], [0.0, 4.0]]))
+    for _ in range(3):
+        np.testing.assert_array_equal(as_source(once, Y[:2]).X.toarray(), once.toarray())
+    assert len(looked) == 1
+    twice = kind((np.array([1.0, 2.0, 4.0]), np.array([0, 0, 1]), np.array([0, 2, 3])))
+    for _ in range(2):
+        assert as_source(twice, Y[:2]).X.toarray().tolist() == [[3.0, 0.0], [0.0, 4.0]]
+        assert twice.data.tolist() == [1.0, 2.0, 4.0]

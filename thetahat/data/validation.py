@@ -343,12 +343,14 @@ def _as_csr(X: Any, who: str) -> Array:
     require_indices(X, who)
     if X.dtype not in (np.float64, np.float32):
         X = X.astype(np.float64)
-    # A new array would lose the flag that the user's array is in canonical format.
     csr = X if isinstance(X, scipy.sparse.csr_array) else scipy.sparse.csr_array(X)
     if csr.indices.dtype != csr.indptr.dtype or not csr.indices.dtype.isnative:
         # The constructor brings both to one native type, which compiled loops need.
         csr = scipy.sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
     csr = well_placed_rows(csr)
+    if csr is not X and X.format == "csr" and np.may_share_memory(csr.indices, X.indices):
+        # SciPy looks at the entries once, and keeps the answer with the user's matrix.
+        csr.has_canonical_format = X.has_canonical_format
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
