@@ -1,7 +1,8 @@
 """Trees in corners: sparse rows, many columns per draw, many classes, single random trees.
 
 Sparse cases stand beside the peers that keep sparse rows sparse; quality is the error on rows held
-out. scikit-learn's histogram boosting takes no sparse rows, so LightGBM is the peer there.
+out, of small forests its mean over several seeds. scikit-learn's histogram boosting takes no sparse
+rows, so LightGBM is the peer there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from benchmarks.families.linear.linear import fit
 from benchmarks.families.trees.boosting import LIGHTGBM
@@ -55,14 +57,27 @@ def beside_sklearn(
     return contenders(lambda path: task(path, name, **parameters), module, name)
 
 
+def mean_held_out_error(data: Data, model: Any) -> float:
+    """Mean over several seeds: of one forest of ten trees, chance alone changes the error by 3%."""
+    others = (clone(model).set_params(random_state=seed) for seed in range(1, SEEDS))
+    models = [model, *(other.fit(data["X"], data["y"]) for other in others)]
+    return float(np.mean([held_out_error(data, each) for each in models]))
+
+
 def case(
-    title: str, data: Callable[[bool], Data], rivals: dict[str, Contender], bar: str = SKLEARN
+    title: str,
+    data: Callable[[bool], Data],
+    rivals: dict[str, Contender],
+    bar: str = SKLEARN,
+    quality: Callable[[Data, Any], float] = held_out_error,
 ) -> Case:
-    return Case(
-        title, data, rivals, held_out_error, "held-out error", bars=(Bar(bar, 1.0),), slack=0.1
-    )
+    name = "held-out error" if quality is held_out_error else "mean held-out error"
+    slack = 0.1 if quality is held_out_error else 0.05
+    return Case(title, data, rivals, quality, name, bars=(Bar(bar, 1.0),), slack=slack)
 
 
+SEEDS = 10
+"""Number of forests over whose seeds errors are averaged."""
 TREE, FOREST = "sklearn.tree", "sklearn.ensemble"
 SPARSE, WIDE = sparse_rows(10_000, 10_000, 0.002), sparse_rows(50_000, 100_000, 2e-4)
 BOOSTED = {
@@ -84,11 +99,13 @@ CASES = (
         "RandomForest sparse 10k×10k, 10 trees",
         SPARSE,
         beside_sklearn(fit, FOREST, "RandomForestClassifier", n_estimators=10, n_jobs=-1),
+        quality=mean_held_out_error,
     ),
     case(
         "ExtraTrees sparse 10k×10k, 10 trees",
         SPARSE,
         beside_sklearn(fit, FOREST, "ExtraTreesClassifier", n_estimators=10, n_jobs=-1),
+        quality=mean_held_out_error,
     ),
     case("Boosting sparse 10k×10k", SPARSE, BOOSTED, LIGHTGBM),
     case(
