@@ -1319,6 +1319,12 @@ def products_of_sparse_rows(
     other_start: NDArray[Any],
     out: FloatArray,
 ) -> None: ...
+
+class NearCandidates64:
+    def __init__(self, n_queries: int, k: int) -> None: ...
+
+class NearCandidates32(NearCandidates64): ...
+
 def near_products(
     products: FloatArray,
     low: FloatArray,
@@ -1327,6 +1333,7 @@ def near_products(
     first: int,
     queries: FloatArray,
     rows: FloatArray,
+    candidates: NearCandidates64,
     distance: FloatArray,
     row: FloatArray,
 ) -> None: ...
@@ -1340,7 +1347,13 @@ def within_products(
     by_distance: bool,
     most: int,
 ) -> tuple[FloatArray, FloatArray, FloatArray]: ...
-def finish_lists(distance: FloatArray, row: FloatArray) -> None: ...
+def measure_candidates(
+    candidates: NearCandidates64,
+    queries: FloatArray,
+    rows: FloatArray,
+    distance: FloatArray,
+    row: FloatArray,
+) -> None: ...
 def smallest_per_row(
     given: FloatArray, distance: FloatArray, row: FloatArray, threads: int
 ) -> None: ...

@@ -1,10 +1,12 @@
 // Nearest rows from matrix products: ‖q − x‖² = ‖q‖² + ‖x‖² − 2 qᵀx, for blocks of queries and rows
 // whose products qᵀx are given; near_filter.hpp says how they are used.
 //
-// Neighbours come in the arrays `distance` and `row`, which are empty (infinity) before the first
-// block of rows and in the order of NearestList between the blocks.
+// Neighbours come in the arrays `distance` and `row`, which hold those that have been measured, in
+// the order of NearestList, until `measure_candidates` measures the others after the last block.
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "core/parallel.hpp"
 #include "core/views.hpp"
@@ -18,20 +20,46 @@ namespace neighbors {
 
 namespace {
 
-// Σ (q_j − x_j)² in float64, with the partial sums of metrics.hpp.
-template <typename T> double squared_distance(const T *q, const T *x, std::size_t d) {
-    Double4 part = {};
+constexpr std::size_t measured_together = 4;
+
+// Σ_j (q_j − x_j)² in float64 of several rows x, with the partial sums of metrics.hpp.
+template <typename T>
+void squared_distances(const T *q, const T *const (&x)[measured_together], std::size_t d,
+                       double *distance) {
+    Double4 part[measured_together] = {};
     std::size_t j = 0;
     for (; j + 4 <= d; j += 4) {
-        const Double4 gap = load4(q + j) - load4(x + j);
-        part += gap * gap;
+        const Double4 own = load4(q + j);
+        for (std::size_t r = 0; r < measured_together; ++r) {
+            const Double4 gap = own - load4(x[r] + j);
+            part[r] += gap * gap;
+        }
     }
-    for (std::size_t l = 0; j < d; ++j, ++l) {
-        const double gap = static_cast<double>(q[j]) - static_cast<double>(x[j]);
-        part[l] = part[l] + gap * gap;
+    for (std::size_t r = 0; r < measured_together; ++r) {
+        for (std::size_t l = 0; j + l < d; ++l) {
+            const double gap = static_cast<double>(q[j + l]) - static_cast<double>(x[r][j + l]);
+            part[r][l] = part[r][l] + gap * gap;
+        }
+        distance[r] = sum_of(part[r]);
     }
-    return sum_of(part);
 }
+
+// The squared distances of a query to some of the rows.
+template <typename T> struct Measure {
+    const T *query, *rows;
+    std::size_t d;
+
+    void operator()(const std::size_t *near, std::size_t count, double *distance) const {
+        for (std::size_t i = 0; i < count; i += measured_together) {
+            const T *some[measured_together];
+            for (std::size_t r = 0; r < measured_together; ++r)
+                some[r] = rows + near[std::min(i + r, count - 1)] * d;
+            double found[measured_together];
+            squared_distances(query, some, d, found);
+            std::copy(found, found + std::min(measured_together, count - i), distance + i);
+        }
+    }
+};
 
 void check_block(std::size_t m, std::size_t n, std::size_t n_low, std::size_t n_query_low,
                  std::size_t first, std::size_t n_rows) {
@@ -39,34 +67,55 @@ void check_block(std::size_t m, std::size_t n, std::size_t n_low, std::size_t n_
     require(first + n <= n_rows, "the block must lie within the rows");
 }
 
+template <typename P>
+void check_lists(const NearCandidates<P> &candidates, std::size_t m, const Matrix<double> &distance,
+                 const Matrix<std::int64_t> &row) {
+    require(candidates.n_queries() == m, "there must be candidates for every query");
+    require(distance.shape(0) == m && row.shape(0) == m && row.shape(1) == distance.shape(1) &&
+                distance.shape(1) > 0,
+            "distance and row must have one row per query and k columns");
+}
+
 // The products may be of less precision (P) than the rows (T).
 template <typename P, typename T>
 void near_products(Matrix<const P> products, Vector<const P> low, Vector<const double> query_low,
                    double slack, std::size_t first, Matrix<const T> queries, Matrix<const T> rows,
-                   Matrix<double> distance, Matrix<std::int64_t> row) {
+                   NearCandidates<P> &candidates, Matrix<double> distance,
+                   Matrix<std::int64_t> row) {
     const std::size_t m = products.shape(0), n = products.shape(1), d = rows.shape(1),
                       k = distance.shape(1);
     check_block(m, n, low.shape(0), query_low.shape(0), first, rows.shape(0));
-    require(distance.shape(0) == m && row.shape(0) == m && row.shape(1) == k && k > 0,
-            "distance and row must have one row per query and k columns");
+    check_lists(candidates, m, distance, row);
     require(queries.shape(0) == m && queries.shape(1) == d,
             "queries must have the columns of the rows");
-    const Bounds<P> bounds{low.data(), slack};
+    require(first + n <= std::numeric_limits<std::uint32_t>::max(),
+            "there must be less than 2^32 rows");
+    candidates.expect(first + n);
     nb::gil_scoped_release unlocked;
-    std::vector<P> best(k <= longest_bounded_list && n >= k ? k : 0);
     for (std::size_t i = 0; i < m; ++i) {
-        const P *g = products.data() + i * n;
-        const T *query = queries.data() + i * d;
+        const Measure<T> measure{queries.data() + i * d, rows.data(), d};
         NearestList list(distance.data() + i * k, row.data() + i * k, k);
-        double most = infinity;
-        if (first == 0) {
+        if (first == 0)
             list.clear();
-            if (!best.empty())
-                most = bounds.kth_upper(g, query_low.data()[i], n, best);
-        }
-        refine(
-            g, low.data(), query_low.data()[i], n, first, most,
-            [&](std::size_t j) { return squared_distance(query, rows.data() + j * d, d); }, list);
+        candidates.add(i, products.data() + i * n, low.data(), query_low.data()[i], slack, n, first,
+                       measure, list);
+    }
+}
+
+// Measure the rows that wait after the last block, and order the lists.
+template <typename P, typename T>
+void measure_candidates(NearCandidates<P> &candidates, Matrix<const T> queries,
+                        Matrix<const T> rows, Matrix<double> distance, Matrix<std::int64_t> row) {
+    const std::size_t m = queries.shape(0), d = queries.shape(1), k = distance.shape(1);
+    check_lists(candidates, m, distance, row);
+    require(rows.shape(1) == d, "queries must have the columns of the rows");
+    require(rows.shape(0) >= candidates.n_rows(), "the rows must be those of the blocks");
+    nb::gil_scoped_release unlocked;
+    for (std::size_t i = 0; i < m; ++i) {
+        const Measure<T> measure{queries.data() + i * d, rows.data(), d};
+        NearestList list(distance.data() + i * k, row.data() + i * k, k);
+        candidates.finish(i, measure, list);
+        list.finish();
     }
 }
 
@@ -84,25 +133,18 @@ nb::tuple within_products(Matrix<const T> products, Vector<const T> low,
     {
         nb::gil_scoped_release unlocked;
         for (std::size_t i = 0; i < m; ++i) {
-            const T *query = queries.data() + i * d;
+            const Measure<T> measure{queries.data() + i * d, rows.data(), d};
             WithinList list{radius.data()[i]};
-            refine(
-                products.data() + i * n, low.data(), query_low.data()[i], n, 0, infinity,
-                [&](std::size_t j) { return squared_distance(query, rows.data() + j * d, d); },
-                list);
+            Offers offers(measure, list);
+            for_passing(products.data() + i * n, low.data(), n,
+                        rounded_up<T>(radius.data()[i] - query_low.data()[i]),
+                        [&](std::size_t j) { offers.add(j); });
+            offers.flush();
             result.take(i, list, by_distance);
         }
         result.join();
     }
     return result.arrays();
-}
-
-// Order the lists after the last block.
-void finish_lists(Matrix<double> distance, Matrix<std::int64_t> row) {
-    const std::size_t m = distance.shape(0), k = distance.shape(1);
-    require(row.shape(0) == m && row.shape(1) == k, "distance and row must have one shape");
-    for (std::size_t i = 0; i < m; ++i)
-        NearestList(distance.data() + i * k, row.data() + i * k, k).finish();
 }
 
 // The k smallest numbers of every row of a matrix, and their columns.
@@ -128,10 +170,18 @@ void smallest_per_row(Matrix<const double> given, Matrix<double> distance, Matri
     });
 }
 
+template <typename P> void bind_candidates(nb::module_ &module, const char *name) {
+    nb::class_<NearCandidates<P>>(module, name)
+        .def(nb::init<std::size_t, std::size_t>(), nb::arg("n_queries"), nb::arg("k"));
+}
+
 template <typename P, typename T> void bind_near(nb::module_ &module) {
     module.def("near_products", &near_products<P, T>, nb::arg("products").noconvert(),
                nb::arg("low").noconvert(), nb::arg("query_low").noconvert(), nb::arg("slack"),
                nb::arg("first"), nb::arg("queries").noconvert(), nb::arg("rows").noconvert(),
+               nb::arg("candidates"), nb::arg("distance").noconvert(), nb::arg("row").noconvert());
+    module.def("measure_candidates", &measure_candidates<P, T>, nb::arg("candidates"),
+               nb::arg("queries").noconvert(), nb::arg("rows").noconvert(),
                nb::arg("distance").noconvert(), nb::arg("row").noconvert());
 }
 
@@ -147,13 +197,13 @@ template <typename T> void bind(nb::module_ &module) {
 } // namespace neighbors
 
 void bind_near_products(nb::module_ &module) {
+    neighbors::bind_candidates<float>(module, "NearCandidates32");
+    neighbors::bind_candidates<double>(module, "NearCandidates64");
     neighbors::bind_near<float, float>(module);
     neighbors::bind_near<float, double>(module);
     neighbors::bind_near<double, double>(module);
     neighbors::bind<float>(module);
     neighbors::bind<double>(module);
-    module.def("finish_lists", &neighbors::finish_lists, nb::arg("distance").noconvert(),
-               nb::arg("row").noconvert());
     module.def("smallest_per_row", &neighbors::smallest_per_row, nb::arg("given").noconvert(),
                nb::arg("distance").noconvert(), nb::arg("row").noconvert(), nb::arg("threads"));
 }

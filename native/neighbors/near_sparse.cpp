@@ -127,15 +127,10 @@ template <typename T> class SparseRows {
         require(distance.shape(0) == m && row.shape(0) == m && row.shape(1) == k && k > 0,
                 "distance and row must have one row per query and k columns");
         nb::gil_scoped_release unlocked;
-        const bool bounded = k <= longest_bounded_list && low_.shape(0) >= k;
-        const Bounds<T> bounds{low_.data(), slack_};
         visit(queries, query_low.data(), m, threads, [&](auto each, std::size_t i, const T *g) {
             NearestList list(distance.data() + i * k, row.data() + i * k, k);
             list.clear();
-            std::vector<T> best(bounded ? k : 0);
-            const double most =
-                bounded ? bounds.kth_upper(g, query_low.data()[i], low_.shape(0), best) : infinity;
-            each(i, g, most, list);
+            each(i, g, list);
             list.finish();
         });
     }
@@ -151,7 +146,7 @@ template <typename T> class SparseRows {
             nb::gil_scoped_release unlocked;
             visit(queries, query_low.data(), m, threads, [&](auto each, std::size_t i, const T *g) {
                 WithinList list{radius.data()[i]};
-                each(i, g, infinity, list);
+                each(i, g, list);
                 result.take(i, list, by_distance);
             });
             result.join();
@@ -180,7 +175,7 @@ template <typename T> class SparseRows {
         return {q.data(), columns.data(), start.data()};
     }
 
-    // work(each, query, g), where each(query, g, most, list) offers the rows to the list.
+    // work(each, query, g), where each(query, g, list) offers the rows to the list.
     template <typename Work>
     void visit(const Sparse<T> &queries, const double *query_low, std::size_t m, int threads,
                const Work &work) const {
@@ -208,17 +203,30 @@ template <typename T> class SparseRows {
         const Sparse<T> rows{x_.data(), x_columns_.data(), x_start_.data()},
             transposed{t_.data(), t_rows_.data(), t_start_.data()};
         const std::size_t n = low_.shape(0);
-        const auto each = [&]<typename List>(std::size_t i, const T *g, double most, List &list) {
-            const auto offer = [&](const auto &distance) {
-                refine(g, low_.data(), query_low[i], n, 0, most, distance, list);
+        const auto each = [&]<typename List>(std::size_t i, const T *g, List &list) {
+            const auto one = [&](std::size_t j) { return measured<Metric>(queries, i, rows, j); };
+            const auto several = [&](const std::size_t *near, std::size_t count, double *to) {
+                std::transform(near, near + count, to, one);
             };
-            if constexpr (std::is_same_v<List, WithinList>)
-                if (many_pass(g, rounded_up<T>(list.worst() - query_low[i]), queries.size(i))) {
-                    const std::vector<double> all =
-                        measured_together<Metric>(queries, i, transposed, n, t_start_.shape(0) - 1);
-                    return offer([&](std::size_t j) { return all[j]; });
-                }
-            offer([&](std::size_t j) { return measured<Metric>(queries, i, rows, j); });
+            if constexpr (std::is_same_v<List, WithinList>) {
+                const T limit = rounded_up<T>(list.worst() - query_low[i]);
+                const auto offer = [&](const auto &measure) {
+                    Offers offers(measure, list);
+                    for_passing(g, low_.data(), n, limit, [&](std::size_t j) { offers.add(j); });
+                    offers.flush();
+                };
+                if (!many_pass(g, limit, queries.size(i)))
+                    return offer(several);
+                const std::vector<double> all =
+                    measured_together<Metric>(queries, i, transposed, n, t_start_.shape(0) - 1);
+                offer([&](const std::size_t *near, std::size_t count, double *to) {
+                    std::transform(near, near + count, to, [&](std::size_t j) { return all[j]; });
+                });
+            } else {
+                NearCandidates<T> candidates(1, list.size());
+                candidates.add(0, g, low_.data(), query_low[i], slack_, n, 0, several, list);
+                candidates.finish(0, several, list);
+            }
         };
         for_each_piece(
             (m + queries_together - 1) / queries_together, threads, [&](std::size_t piece) {

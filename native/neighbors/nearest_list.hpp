@@ -31,6 +31,7 @@ class NearestList {
         std::fill(row_, row_ + k_, no_row);
     }
 
+    std::size_t size() const { return k_; }
     double worst() const { return distance_[sorted() ? k_ - 1 : 0]; }
     std::int64_t worst_row() const { return row_[sorted() ? k_ - 1 : 0]; }
     bool admits(double distance, std::int64_t row) const {

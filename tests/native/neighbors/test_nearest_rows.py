@@ -108,13 +108,15 @@ def products(queries, rows, k, block=50, slack=1e-3):
     row = np.empty((len(queries), k), dtype=np.int64)
     low = ((1 - slack) * (rows.astype(float) ** 2).sum(axis=1)).astype(rows.dtype)
     query_low = (1 - slack) * (queries.astype(float) ** 2).sum(axis=1)
+    kind = _native.NearCandidates32 if rows.dtype == np.float32 else _native.NearCandidates64
+    candidates = kind(len(queries), k)
     for first in range(0, len(rows), block):
         some = slice(first, first + block)
         _native.near_products(
             np.ascontiguousarray(queries @ rows[some].T), low[some], query_low, slack, first,
-            queries, rows, distance, row,
+            queries, rows, candidates, distance, row,
         )  # fmt: skip
-    _native.finish_lists(distance, row)
+    _native.measure_candidates(candidates, queries, rows, distance, row)
     return distance, row
 
 
@@ -237,7 +239,19 @@ def test_sizes_are_checked_at_the_boundary():
     with pytest.raises(ValueError, match="p must be"):
         built(rows, 8, 0.0)
     distance, row = np.empty((10, 2)), np.empty((10, 2), dtype=np.int64)
-    with pytest.raises(ValueError, match="within the rows"):
+
+    def near(first, n_queries):
+        candidates = _native.NearCandidates64(n_queries, 2)
+        ones = np.ones(10)
         _native.near_products(
-            rows @ rows.T, np.ones(10), np.ones(10), 0.0, 1, rows, rows, distance, row
+            rows @ rows.T, ones, ones, 0.0, first, rows, rows, candidates, distance, row
         )
+        return candidates
+
+    with pytest.raises(ValueError, match="within the rows"):
+        near(1, 10)
+    with pytest.raises(ValueError, match="candidates for every query"):
+        near(0, 9)
+    candidates = near(0, 10)
+    with pytest.raises(ValueError, match="those of the blocks"):
+        _native.measure_candidates(candidates, rows, rows[:9], distance, row)

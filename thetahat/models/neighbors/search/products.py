@@ -22,7 +22,7 @@ from thetahat.foundation.threads import n_threads, parallel_for
 from thetahat.foundation.types import Array, Matrix, SparseMatrix
 from thetahat.models.neighbors.search.found import Nearest, Room, Within
 
-QUERIES, ROWS = 256, 1024
+QUERIES, ROWS = 256, 384
 """Size of a block of products: it stays in the cache until the filter has read it."""
 MANY_QUERIES = 512
 """Queries from which on the rows are also kept in single precision."""
@@ -56,7 +56,8 @@ class DenseProducts:
     def __init__(self, rows: Array) -> None:
         self.rows = np.ascontiguousarray(rows)
         self.centre = self.rows.mean(axis=0, dtype=np.float64).astype(rows.dtype)
-        self.centred = self.rows - self.centre
+        # BLAS copies the columns of a block faster than its rows.
+        self.centred = np.asfortranarray(self.rows - self.centre)
         self.slack = _slack(rows.shape[1], rows.dtype)
         self.low = _lengths(self.centred, self.slack).astype(rows.dtype)
 
@@ -73,7 +74,10 @@ class DenseProducts:
                 factors = double
             centred = centred.astype(factors.rows.dtype, copy=False)
             query_low = (1 - factors.slack) * length
+            single = factors.rows.dtype == np.float32
+            kind = _native.NearCandidates32 if single else _native.NearCandidates64
             distance, row = found.distance[some], found.row[some]
+            candidates = kind(row.shape[0], k)
             with np.errstate(over="ignore", invalid="ignore"):
                 for first in range(0, self.rows.shape[0], ROWS):
                     last = first + ROWS
@@ -86,10 +90,11 @@ class DenseProducts:
                         first,
                         queries[some],
                         self.rows,
+                        candidates,
                         distance,
                         row,
                     )
-            _native.finish_lists(distance, row)
+            _native.measure_candidates(candidates, queries[some], self.rows, distance, row)
 
         m, begin, factors = queries.shape[0], 0, double
         if m >= MANY_QUERIES and self.rows.dtype == np.float64 and self._single is not None:
@@ -111,7 +116,7 @@ class DenseProducts:
             return None
         slack = _slack(self.rows.shape[1], np.float32)
         low = ((1 - slack) * length).astype(np.float32)
-        return Factors(self.centred.astype(np.float32), low, slack)
+        return Factors(self.centred.astype(np.float32, order="F"), low, slack)
 
     def within(self, queries: Array, radius: Array, by_distance: bool, room: Room) -> Within:
         """All rows within the squared radius of every query."""
