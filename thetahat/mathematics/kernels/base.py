@@ -103,9 +103,8 @@ class Kernel(Part, ABC):
             )
         found, start = {}, 0
         for each in free:
-            stop = start + each.n_elements
-            found[each.name] = each.with_logarithms(theta[start:stop])
-            start = stop
+            found[each.name] = each.with_logarithms(theta[start : start + each.n_elements])
+            start += each.n_elements
         return self.set_params(**found) if found else self
 
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
@@ -175,13 +174,8 @@ class Composed(Kernel):
                         f"it has {', '.join(self.get_params())}."
                     )
                 of_parts.setdefault(owner, {})[inner] = value
-        if of_parts:
-            parts = {
-                owner: getattr(found, owner).set_params(**inner)
-                for owner, inner in of_parts.items()
-            }
-            found = replace(found, **parts)  # type: ignore[type-var]
-        return found
+        parts = {name: getattr(found, name).set_params(**of_parts[name]) for name in of_parts}
+        return replace(found, **parts) if parts else found  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)

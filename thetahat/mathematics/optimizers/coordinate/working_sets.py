@@ -90,9 +90,7 @@ class L1LeastSquares:
         """θ: β, and the intercept if there is one."""
         if self.x_mean is None:
             return beta.copy()
-        theta = np.empty(len(beta) + 1)
-        theta[:-1], theta[-1] = beta, self.y_mean - (self.x_mean * beta).sum()
-        return theta
+        return np.concatenate((beta, (self.y_mean - (self.x_mean * beta).sum(),)))
 
     def stand(self, beta: Array) -> ResidualState:
         """The state at β, without a pass over the data if it is known."""
