@@ -3,7 +3,8 @@
 //     offset = first / weight,    products ← products − weight · offset offsetᵀ,
 //
 // where `first` and `products` are the weighted sums of rows and of their products. Returns the
-// largest factor by which a diagonal entry shrinks, at least 1: how many digits centring costs.
+// largest factor by which a diagonal entry shrinks, at least 1: how many digits centring costs;
+// infinity where rounding errors leave nothing of an entry.
 // Every entry is worked out alone, and symmetric products stay symmetric to the bit.
 
 #include <algorithm>
@@ -31,8 +32,8 @@ double centre_products(Matrix<double> products, Vector<const double> first, doub
         const double before = row[i], here = apart[i];
         for (std::size_t j = 0; j < d; ++j)
             row[j] -= weight * (here * apart[j]);
-        if (row[i] > 0.0)
-            shrunk = std::max(shrunk, before / row[i]);
+        if (before > 0.0)
+            shrunk = std::max(shrunk, before / std::max(row[i], 0.0));
     }
     return shrunk;
 }

@@ -120,3 +120,10 @@ def test_centre_products(weight):
     np.testing.assert_allclose(offset, mean)
     with pytest.raises(ValueError, match="must be square"):
         _native.centre_products(got, first[1:], weight, offset)
+
+
+def test_centring_that_leaves_nothing_costs_all_digits():
+    products, offset = np.array([[4.0, 2.0], [2.0, 2.0]]), np.empty(2)
+    assert _native.centre_products(products, np.array([2.0, 1.0]), 1.0, offset) == np.inf
+    nothing = np.zeros((2, 2))
+    assert _native.centre_products(nothing, np.zeros(2), 1.0, offset) == 1.0

@@ -69,4 +69,10 @@ def test_a_constant_column_gives_no_warning_of_numpy(name):
 
 def test_sums_of_squares_without_digits_give_a_warning():
     with pytest.warns(IllConditionedWarning, match="BayesianLinearRegression: a sum of squares"):
-        th.BayesianLinearRegression().fit(X, Y - 5.0, sample_weight=heavy(1e31, 3))
+        th.BayesianLinearRegression().fit(X, Y - 5.0, sample_weight=heavy(1e100, 3))
+
+
+@pytest.mark.parametrize("weight", [1e16, 1e31, 1e32, 1e36])
+def test_sums_that_centring_leaves_nothing_of_are_summed_again(weight):
+    model = th.BayesianLinearRegression().fit(X, Y - 5.0, sample_weight=heavy(weight, 3))
+    assert np.allclose(model.coef_, BETA)

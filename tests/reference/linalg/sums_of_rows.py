@@ -68,5 +68,6 @@ def centre_products(products, first, weight, offset):
     offset[:] = first / weight if weight > 0 else 0.0
     before = np.diagonal(products).copy()
     products -= weight * np.outer(offset, offset)
-    after = np.diagonal(products)
-    return max(1.0, (before[after > 0] / after[after > 0]).max(initial=1.0))
+    after = np.maximum(np.diagonal(products), 0.0)
+    with np.errstate(divide="ignore"):
+        return (before[before > 0] / after[before > 0]).max(initial=1.0)
