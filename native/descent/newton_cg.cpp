@@ -33,7 +33,8 @@ constexpr double SHARE = 1e-4; // of the predicted decrease
 constexpr double ROUNDING = 8.0 * 2.220446049250313e-16;
 // Largest share of the residual that is left. A loss that is quadratic in parts reaches its minimum
 // by the first step on the right parts, if that is exact.
-constexpr double LOOSE = 0.3, EXACT = 0.1;
+constexpr double LOOSE = 0.3, EXACT = 0.1, SOLVED = 1e-10;
+constexpr std::size_t FEW = 64; // columns
 constexpr int MOST_HALVINGS = 40, MOST_PRODUCTS = 1000;
 constexpr std::size_t MOST_PARTS = 8, PART_ENTRIES = 1 << 16; // of the rows
 
@@ -255,10 +256,12 @@ Told newton_cg(const Rows &rows, double constant, Vector<const double> y,
     std::int64_t steps = 0;
     Ending ending = CONVERGED;
     while (ending == CONVERGED && std::isfinite(run.value) && !(run.gap <= tolerance)) {
-        // Near the end no more is solved than the tolerance asks for.
+        // Near the end no more is solved than the tolerance asks for. Few columns take no more
+        // products than there are columns; exact steps end where equal rows end, counted or not.
         const double fall = in_parts ? run.gap / first_gap : std::sqrt(run.gap / first_gap);
-        const double rest =
-            std::min(in_parts ? EXACT : LOOSE, std::max(fall, 0.5 * tolerance / run.gap));
+        const double rest = size <= FEW ? SOLVED
+                                        : std::min(in_parts ? EXACT : LOOSE,
+                                                   std::max(fall, 0.5 * tolerance / run.gap));
         if (steps >= max_steps)
             ending = STEPS_EXHAUSTED;
         else if (!run.step(here, rest))
