@@ -3,11 +3,12 @@
 //     offset = first / weight,    products ← products − weight · offset offsetᵀ,
 //
 // where `first` and `products` are the weighted sums of rows and of their products. Returns the
-// largest factor by which a diagonal entry shrinks, at least 1: how many digits centring costs;
-// infinity where rounding errors leave nothing of an entry.
-// Every entry is worked out alone, and symmetric products stay symmetric to the bit.
+// largest factor by which a diagonal entry shrinks: from 1 to 1/ε, where no digit is left and what
+// remains may be negative. Every entry is worked out alone, and symmetric products stay symmetric
+// to the bit.
 
 #include <algorithm>
+#include <limits>
 
 #include "core/views.hpp"
 
@@ -26,6 +27,7 @@ double centre_products(Matrix<double> products, Vector<const double> first, doub
     nb::gil_scoped_release unlocked;
     for (std::size_t j = 0; j < d; ++j)
         apart[j] = weight > 0.0 ? sums[j] / weight : 0.0;
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
     double shrunk = 1.0;
     for (std::size_t i = 0; i < d; ++i) {
         double *__restrict row = rows + i * d;
@@ -33,7 +35,7 @@ double centre_products(Matrix<double> products, Vector<const double> first, doub
         for (std::size_t j = 0; j < d; ++j)
             row[j] -= weight * (here * apart[j]);
         if (before > 0.0)
-            shrunk = std::max(shrunk, before / std::max(row[i], 0.0));
+            shrunk = std::max(shrunk, before / std::max(row[i], epsilon * before));
     }
     return shrunk;
 }

@@ -72,7 +72,8 @@ def test_sums_of_squares_without_digits_give_a_warning():
         th.BayesianLinearRegression().fit(X, Y - 5.0, sample_weight=heavy(1e100, 3))
 
 
-@pytest.mark.parametrize("weight", [1e16, 1e31, 1e32, 1e36])
-def test_sums_that_centring_leaves_nothing_of_are_summed_again(weight):
-    model = th.BayesianLinearRegression().fit(X, Y - 5.0, sample_weight=heavy(weight, 3))
-    assert np.allclose(model.coef_, BETA)
+@pytest.mark.parametrize("weight", [1e31, 1e40])
+def test_sums_of_squares_about_the_heavy_row_keep_the_digits_of_the_others(weight):
+    """What rounding leaves of a sum about another centre may be negative."""
+    model = th.BayesianLinearRegression().fit(X, Y, sample_weight=heavy(weight, 3))
+    np.testing.assert_allclose(model.coef_, BETA, rtol=1e-6)

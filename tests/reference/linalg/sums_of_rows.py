@@ -68,6 +68,5 @@ def centre_products(products, first, weight, offset):
     offset[:] = first / weight if weight > 0 else 0.0
     before = np.diagonal(products).copy()
     products -= weight * np.outer(offset, offset)
-    after = np.maximum(np.diagonal(products), 0.0)
-    with np.errstate(divide="ignore"):
-        return (before[before > 0] / after[before > 0]).max(initial=1.0)
+    after = np.maximum(np.diagonal(products), np.finfo(float).eps * before)
+    return max(1.0, (before[before > 0] / after[before > 0]).max(initial=1.0))

@@ -22,6 +22,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.column_slopes import (
     EXACT,
     CoarseSlopes,
+    ColumnSlopes,
     PlainSlopes,
 )
 from thetahat.mathematics.optimizers.coordinate.gram_descent import (
@@ -194,6 +195,7 @@ class DenseDesign(Design):
         self._centres, self._weighs = bool(mean.any()), bool((root != 1).any())
         self.column_length = len(X)
         self._all: Array | None = None
+        self._columns: ColumnSlopes | None = None
         if X.size <= FEW_NUMBERS:
             self.squares, start = self._pack_few(y)
         else:
@@ -210,8 +212,14 @@ class DenseDesign(Design):
             self.X = self._whole().T
         self.mean, self.root = np.zeros(d), np.ones(n)
         self._centres = self._weighs = False
-        self._columns = PlainSlopes(self.X, self.mean)
-        return self._columns.survey(self.root, y)
+        squares = np.empty(d)
+        _native.column_squares(self.X, self.mean, self.root, squares, 0)
+        return squares, self._products(y)
+
+    def _products(self, residual: Array) -> Array:
+        """The products of all columns, packed, with a residual."""
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            return np.dot(self._whole(), residual)
 
     def aim(self, y: Array) -> None:
         """Change the target and keep everything that depends only on the columns."""
@@ -291,6 +299,8 @@ class DenseDesign(Design):
         if known is not None and len(known[0]) == self.n_columns:
             slopes, slack = np.empty(self.n_columns), EXACT
             slopes[known[0]] = known[1]
+        elif self._columns is None:
+            slopes, slack = self._products(residual), EXACT
         else:
             slopes, slack = self._columns.near(self.root * residual, near, known)
         return np.where(self.squares > 0, slopes, 0.0), slack
