@@ -6,10 +6,12 @@ Quality is the share of the variance that the components leave unexplained.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from benchmarks.families.linear.linear import GRAM
 from benchmarks.families.unsupervised.factors import iris
 from benchmarks.families.unsupervised.spectral import fit
 from benchmarks.harness import Bar, Case, Data, Study
@@ -53,8 +55,14 @@ def components(
     )
 
 
+def beside_gram(case: Case) -> Case:
+    """Tall rows, whose products of columns no solver can avoid."""
+    return replace(case, limits=GRAM, limit_name="X.T @ X", bars=(*case.bars, Bar("limit", 1.5)))
+
+
 CASES = (
-    components("tall 100k×50", noisy(100_000, 50)),
+    beside_gram(components("tall 100k×50", noisy(100_000, 50))),
+    beside_gram(components("tall 200k×200", noisy(200_000, 200))),
     components("tall 5k×50, full", noisy(5000, 50), svd_solver="full"),
     components("wide 200×2000", noisy(200, 2000)),
     components("wide 200×2000, randomized", noisy(200, 2000), svd_solver="randomized"),
