@@ -19,6 +19,8 @@
 
 namespace thetahat::trees {
 
+constexpr std::size_t codes_per_piece = 1u << 12; // some microseconds of scores
+
 // What an open leaf keeps.
 struct GradientState {
     std::int32_t histogram = -1;
@@ -181,7 +183,8 @@ template <typename Rows> class GradientEngine {
         const auto less = [&](Open &whole, const Open &part, std::size_t j) {
             std::int64_t *to = pool_[whole.state.histogram];
             const std::int64_t *from = pool_[part.state.histogram];
-            for (std::size_t c = pool_.offset(j); c < pool_.offset(j + 1); ++c)
+            const std::size_t last = pool_.offset(j + 1);
+            for (std::size_t c = pool_.offset(j); c < last; ++c)
                 to[c] -= from[c];
         };
         for (Open *leaf : {&a, b})
@@ -194,7 +197,7 @@ template <typename Rows> class GradientEngine {
         for (const std::uint32_t j : open)
             work += (pool_.offset(j + 1) - pool_.offset(j)) * (b ? 2 : 1);
         // More pieces than threads, because columns may have very different numbers of codes.
-        const std::size_t pieces = work > 1u << 13 && threads_ > 1 ? 8u * threads_ : 1u;
+        const std::size_t pieces = std::clamp<std::size_t>(work / codes_per_piece, 1u, 8u * threads_);
         for_each_piece(pieces, threads_, [&](std::size_t piece) {
             for (std::size_t k = open.size() * piece / pieces;
                  k < open.size() * (piece + 1) / pieces; ++k) {
