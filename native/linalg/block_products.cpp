@@ -136,19 +136,19 @@ struct Layout {
     }
 };
 
-// Packed rows in layers of `deep` rows. The panels of a layer lie one after the other; each holds
-// its columns of row 0, then of row 1, ..., with zeros beside the last column.
+// Packed rows in layers of `deep` rows, or one layer of fewer. The panels of a layer lie one after
+// the other; each holds its columns of row 0, then of row 1, ..., with zeros beside the last column.
 struct Panels {
     const Layout &layout;
-    std::size_t room, rows = 0;
+    std::size_t depth, rows = 0;
     std::vector<Register> entries;
 
     Panels(const Layout &layout, std::size_t most_rows)
-        : layout(layout), room((most_rows + deep - 1) / deep * deep),
-          entries(room * layout.padded / lanes) {}
+        : layout(layout), depth(std::min(deep, most_rows)),
+          entries((most_rows + deep - 1) / deep * depth * layout.padded / lanes) {}
 
     Register *panel_at(std::size_t layer, std::size_t first) {
-        return entries.data() + (layer * layout.padded + first) * deep / lanes;
+        return entries.data() + (layer * layout.padded + first) * depth / lanes;
     }
     double *at(std::size_t row, std::size_t first) {
         return reinterpret_cast<double *>(panel_at(row / deep, first)) +
@@ -283,10 +283,13 @@ template <typename T> struct Products {
             std::vector<double> sums;
         };
         const std::size_t spans = (n + span - 1) / span;
-        const std::size_t most = std::min(spans, 4 * static_cast<std::size_t>(threads));
-        std::vector<Part> parts(
-            threads > 1 ? most : std::min<std::size_t>(spans, 1),
-            {Panels(layout, deep), std::vector<Register>(layout.registers), {}});
+        const std::size_t most =
+            std::min(spans, threads > 1 ? 4 * static_cast<std::size_t>(threads) : 1);
+        std::vector<Part> parts;
+        parts.reserve(most);
+        for (std::size_t place = 0; place < most; ++place)
+            parts.push_back({Panels(layout, std::min({n, span, deep})),
+                             std::vector<Register>(layout.registers), {}});
         for (std::size_t base = 0; base < spans; base += parts.size()) {
             const std::size_t here = std::min(parts.size(), spans - base);
             for_each_piece(here, threads, [&](std::size_t place) {

@@ -236,12 +236,14 @@ def _dense_gram(X: Matrix, weight: Array, width: int) -> Array | None:
     if type(X) is not np.ndarray or X.dtype.char not in "df":
         return None
     weight = np.asarray(weight, dtype=np.float64)
+    used = weight != 0.0
+    if 8 * np.count_nonzero(used) < 7 * weight.size:  # enough rows of weight 0 to skip them
+        kept = np.flatnonzero(used)
+        X, weight = X.take(kept, axis=0), weight[kept]
     negative = bool(weight.min(initial=0.0) < 0.0)
     if negative and weight.max() > 0.0:
         return None
     weight = -weight if negative else weight
-    if 8 * np.count_nonzero(weight) < 7 * weight.size:  # enough rows of weight 0 to skip them
-        X, weight = X[weight != 0.0], weight[weight != 0.0]
     n, d = X.shape
     threads = n_threads() if n * width * width >= WORTH_SHARING else 1
     square, sums = np.empty((d, d)), np.empty(d)
