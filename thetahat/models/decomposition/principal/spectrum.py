@@ -38,6 +38,7 @@ from thetahat.models.decomposition.principal.scatter_operator import (
     Sum,
     scatter_operator,
 )
+from thetahat.models.decomposition.principal.triangle_by_products import triangle_by_products
 
 FEW_COLUMNS = 1000
 """A covariance of so many columns or fewer is cheap beside a pass over many more rows."""
@@ -49,8 +50,9 @@ EIGENVALUE_COST = 4
 """Eigenvalues of a d × d matrix take as long as this many times d³ multiplications of a product."""
 LANCZOS_VECTORS = 40
 """Vectors that Lanczos iterations hold at least; with more, fewer products are needed."""
-TALL = 1.5
-"""Rows for each column from which a triangular factor takes their place: U is not needed."""
+TALL, VERY_TALL = 1.5, 4
+"""Rows for each column from which a triangular factor takes their place, and from which products of
+matrices compute it faster than LAPACK."""
 SMALL = 500
 """All singular values of a matrix with at most so many rows and columns are computed at once."""
 
@@ -79,21 +81,29 @@ class Spectrum:
 def full_spectrum(source: InMemory, *, centre: bool, scale: Array | None = None) -> Spectrum:
     """All singular values, by LAPACK. Accurate for the smallest ones, too."""
     dense = source.X if isinstance(source.X, np.ndarray) else source.X.toarray()
-    about = means(source)
-    mean = about.mean[: source.n_features] if centre else np.zeros(source.n_features)
-    with np.errstate(over="ignore"):
-        rows = np.subtract(dense, mean.astype(dense.dtype))
-    if rows.dtype != np.float64 and not np.isfinite(rows).all():
-        rows = np.subtract(dense, mean)
-    if scale is not None:
-        rows /= scale.astype(rows.dtype)
-    if source.has_weight:
-        rows *= np.sqrt(source.row_weights).astype(rows.dtype)[:, None]
+    about, (n, d) = means(source), dense.shape
+    mean = about.mean[:d] if centre else np.zeros(d)
+
+    def centred(some: slice) -> Array:
+        part = dense[some]
+        with np.errstate(over="ignore"):
+            rows = np.subtract(part, mean.astype(dense.dtype))
+        if rows.dtype != np.float64 and not np.isfinite(rows).all():
+            rows = np.subtract(part, mean)
+        if scale is not None:
+            rows /= scale.astype(rows.dtype)
+        if source.has_weight:
+            rows *= np.sqrt(source.row_weights[some]).astype(rows.dtype)[:, None]
+        return rows
+
+    # Tall rows are replaced by a triangular factor with the same singular values: U is not needed.
+    factor = triangle_by_products(centred, n, d) if n >= VERY_TALL * d else None
+    rows = centred(slice(n)) if factor is None else factor
     # LAPACK factorises tall matrices faster than wide ones.
-    is_wide = rows.shape[0] < rows.shape[1]
+    is_wide = n < d
     with one_blas_thread():
         linalg = scipy_linalg()
-        if rows.shape[0] >= TALL * rows.shape[1]:
+        if factor is None and n >= TALL * d:
             rows = linalg.qr(rows, mode="raw", overwrite_a=True, check_finite=False)[1]
         left, values, right = linalg.svd(
             rows.T if is_wide else rows, full_matrices=False, overwrite_a=True, check_finite=False
