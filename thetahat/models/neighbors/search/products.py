@@ -10,6 +10,7 @@ Cost: O(n m d) time and O(block) memory beside a copy of the rows in each precis
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,8 +100,8 @@ class DenseProducts:
         m, begin, factors = queries.shape[0], 0, double
         if m >= MANY_QUERIES and self.rows.dtype == np.float64 and self._single is not None:
             # The first queries say how far neighbours are.
-            begin = QUERIES // 2
-            parallel_for(lambda some: search(some, double), _slices(0, begin, QUERIES // 4))
+            begin = QUERIES // 4
+            parallel_for(lambda some: search(some, double), _slices(0, begin, QUERIES // 8))
             rounding = 2 * self._single.slack * float(self._single.low.mean(dtype=np.float64))
             if rounding <= SMALL_ROUNDING * float(np.median(found.distance[:begin, -1])):
                 factors = self._single
@@ -205,8 +206,13 @@ class SparseProducts:
         ]
 
 
-def _slices(begin: int, end: int, step: int) -> list[slice]:
-    return [slice(start, min(start + step, end)) for start in range(begin, end, step)]
+def _slices(begin: int, end: int, most: int) -> list[slice]:
+    """Equal slices of at most so many queries, as many for one thread as for another."""
+    count = -(-(end - begin) // most)
+    if count > 1:
+        count = -(-count // n_threads()) * n_threads()
+    bounds = [begin + (end - begin) * place // max(count, 1) for place in range(count + 1)]
+    return [slice(*pair) for pair in pairwise(bounds)]
 
 
 def largest_entry(points: Matrix) -> float:
