@@ -71,3 +71,24 @@ def test_a_source_is_no_target_of_rows_in_memory(name, tmp_path):
     np.savetxt(path, rows, delimiter=",", header="a,b", comments="")
     with pytest.raises(th.errors.DataError, match=r"y is a FileSource.*th\.scan\(path, target="):
         estimators()[name]._example().fit(rows, th.scan(path))
+
+
+@pytest.mark.parametrize("name", ["PCA", "Lasso", "GaussianNB", "KMeans", "KNeighborsClassifier"])
+def test_rows_with_other_columns_name_the_remedy(name):
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    model = getattr(th, name)().fit(X, X[:, 0] > 0)
+    ask = model.transform if name == "PCA" else model.predict
+    with pytest.raises(th.errors.DataError, match=r"has 3 features, .* same columns as in fit"):
+        ask(X[:, :3])
+
+
+def test_integers_that_no_float_holds_are_refused():
+    X = np.random.default_rng(0).standard_normal((40, 2)).astype(object)
+    X[0, 0] = 10**400
+    with pytest.raises(th.errors.DataError, match="no float can hold"):
+        th.DecisionTreeClassifier().fit(X, np.arange(40) % 2)
+
+
+def test_unknown_arguments_name_the_function():
+    with pytest.raises(TypeError, match=r"compare\(\) got .*'nonsense'; it takes models, X"):
+        th.compare(np.zeros((4, 1)), np.zeros(4), nonsense=1)

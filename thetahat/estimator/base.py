@@ -19,6 +19,7 @@ from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.data.validation import as_device_features, as_features, as_source
 from thetahat.data.views import with_one_target
+from thetahat.estimator.batches import require_known_columns
 from thetahat.estimator.distributed.routing import on_dask, replace_method, source_for_dask
 from thetahat.estimator.parameters import (
     Range,
@@ -336,12 +337,12 @@ class Estimator(BaseEstimator):
         who = type(self).__name__
         if self._accepts_devices and is_device_array(X):
             rows = as_device_features(X, who)
-            validate_data(self, rows, skip_check_array=True, reset=False)
+            require_known_columns(self, rows)
             return OnDevice(X=rows, n_features=int(rows.shape[1]))
         features, schema = as_features(X, who=who, accept_sparse=self._accepts_sparse)
         named = is_frame(X) or hasattr(self, "feature_names_in_")
         if named or features.shape[1] != getattr(self, "n_features_in_", None):
-            validate_data(self, X if is_frame(X) else features, skip_check_array=True, reset=False)
+            require_known_columns(self, X if is_frame(X) else features)
         source = InMemory(
             X=features, n_features=int(features.shape[1]), dtype=features.dtype, schema=schema
         )

@@ -1,4 +1,4 @@
-"""Columns of the batches of ``partial_fit``: those of the first one, in the same order."""
+"""Columns of later rows and of batches of ``partial_fit``: those of the fit, in its order."""
 
 from __future__ import annotations
 
@@ -42,4 +42,14 @@ def batch_after(model: Any, X: Any, *, first: bool = False) -> Iterator[None]:
     if isinstance(X, Source):
         model._require_same_columns(X)
     else:
+        require_known_columns(model, X)
+
+
+def require_known_columns(model: Any, X: Any) -> None:
+    """Refuse rows whose number or names of columns differ from those of the fit."""
+    try:
         validate_data(model, X, skip_check_array=True, reset=False)
+    except ValueError as failure:
+        text = str(failure).rstrip()
+        between = "\n" if "\n" in text else " "  # after a list of names
+        raise DataError(f"{text}{between}Use the same columns as in fit.") from None

@@ -165,7 +165,15 @@ class ArrayVariable(Variable):
     def numbers(self) -> Array:
         if self.dtype != object:
             return self.values
-        return np.array([np.nan if is_missing(value) else float(value) for value in self.values])
+        try:
+            return np.array(
+                [np.nan if is_missing(value) else float(value) for value in self.values]
+            )
+        except OverflowError as failure:
+            raise DataError(
+                f"{self} holds an integer of more than 308 digits, which no float can hold. "
+                "Rescale the column, or drop the row."
+            ) from failure
 
     def present(self) -> list[Any]:
         return [value for value in self.values.tolist() if not is_missing(value)]

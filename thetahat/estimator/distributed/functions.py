@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from inspect import signature
+from inspect import BoundArguments, Signature, signature
 from typing import Any, TypeVar, cast
 
 from thetahat.data.distributed.pieces import is_dask
@@ -20,7 +20,7 @@ def reads_sources(function: Function) -> Function:
 
     @wraps(function)
     def reading(*args: Any, **params: Any) -> Any:
-        bound = expected.bind_partial(*args, **params)
+        bound = _bound(expected, function.__name__, args, params)
         given = bound.arguments
         if is_dask(given.get("X")):
             from thetahat.data.distributed.from_dask import dask_rows
@@ -45,7 +45,7 @@ def needs_memory(function: Function) -> Function:
 
     @wraps(function)
     def refusing(*args: Any, **params: Any) -> Any:
-        X = expected.bind_partial(*args, **params).arguments.get("X")
+        X = _bound(expected, who, args, params).arguments.get("X")
         if isinstance(X, Source):
             raise CapabilityError(
                 f"{who} needs its rows in memory, but X is a source that is read block by block. "
@@ -59,6 +59,14 @@ def needs_memory(function: Function) -> Function:
         return function(*args, **params)
 
     return cast(Function, refusing)
+
+
+def _bound(expected: Signature, who: str, args: Any, params: Any) -> BoundArguments:
+    """The arguments by name; an error that names the function and what it takes."""
+    try:
+        return expected.bind_partial(*args, **params)
+    except TypeError as failure:
+        raise TypeError(f"{who}() {failure}; it takes {', '.join(expected.parameters)}") from None
 
 
 def _accept_missing(models: Any) -> bool:

@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from thetahat.data.arrays import require_unmasked
+from thetahat.data.columns.sparse_indices import require_indices
 from thetahat.data.columns.tables import is_table
 from thetahat.data.columns.variables import is_lone_column, require_distinct_names
 from thetahat.data.in_memory import InMemory
@@ -45,8 +46,11 @@ def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
             f"{who}: X is an array with named fields ({', '.join(X.dtype.names)}), which has no "
             "columns. Pass a table, such as pandas.DataFrame(X)."
         )
-    if issparse(X) and X.format not in ("csr", "csc"):
-        X = X.tocsr()
+    if issparse(X):
+        require_indices(X, who)  # before rows are selected, which follows the indices
+        X = X if X.format in ("csr", "csc") else X.tocsr()
+    else:
+        require_distinct_names(X)
     return X, int(X.shape[0]) if hasattr(X, "shape") and X.shape else len(X)
 
 
