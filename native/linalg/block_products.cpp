@@ -137,7 +137,8 @@ struct Layout {
 };
 
 // Packed rows in layers of `deep` rows, or one layer of fewer. The panels of a layer lie one after
-// the other; each holds its columns of row 0, then of row 1, ..., with zeros beside the last column.
+// the other; each holds its columns of row 0, then of row 1, ..., with zeros beside the last
+// column.
 struct Panels {
     const Layout &layout;
     std::size_t depth, rows = 0;
@@ -289,7 +290,8 @@ template <typename T> struct Products {
         parts.reserve(most);
         for (std::size_t place = 0; place < most; ++place)
             parts.push_back({Panels(layout, std::min({n, span, deep})),
-                             std::vector<Register>(layout.registers), {}});
+                             std::vector<Register>(layout.registers),
+                             {}});
         for (std::size_t base = 0; base < spans; base += parts.size()) {
             const std::size_t here = std::min(parts.size(), spans - base);
             for_each_piece(here, threads, [&](std::size_t place) {

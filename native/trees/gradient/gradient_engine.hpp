@@ -197,7 +197,8 @@ template <typename Rows> class GradientEngine {
         for (const std::uint32_t j : open)
             work += (pool_.offset(j + 1) - pool_.offset(j)) * (b ? 2 : 1);
         // More pieces than threads, because columns may have very different numbers of codes.
-        const std::size_t pieces = std::clamp<std::size_t>(work / codes_per_piece, 1u, 8u * threads_);
+        const std::size_t pieces =
+            std::clamp<std::size_t>(work / codes_per_piece, 1u, 8u * threads_);
         for_each_piece(pieces, threads_, [&](std::size_t piece) {
             for (std::size_t k = open.size() * piece / pieces;
                  k < open.size() * (piece + 1) / pieces; ++k) {
