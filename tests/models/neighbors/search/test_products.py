@@ -76,3 +76,15 @@ def test_products_find_what_a_scan_finds(name, dtype, monkeypatch):
     found = search.kneighbors(queries)
     np.testing.assert_array_equal(found[0], scanned[0])
     np.testing.assert_array_equal(found[1], scanned[1])
+
+
+@pytest.mark.parametrize("threads", [1, 3, 200])
+def test_more_threads_than_queries_of_a_share(monkeypatch, threads):
+    monkeypatch.setattr(products, "n_threads", lambda: threads)
+    X = np.random.default_rng(0).standard_normal((MANY_QUERIES + 1, 30))
+    found = DenseProducts(X).nearest(X, 2)
+    np.testing.assert_array_equal(found.row[:, 0], np.arange(len(X)))
+    for most in (1, 32, 256):
+        shares = products._slices(5, 69, most)
+        assert [i for each in shares for i in range(69)[each]] == list(range(5, 69))
+        assert all(0 < each.stop - each.start <= most for each in shares)

@@ -210,7 +210,7 @@ def _slices(begin: int, end: int, most: int) -> list[slice]:
     """Equal slices of at most so many queries, as many for one thread as for another."""
     count = -(-(end - begin) // most)
     if count > 1:
-        count = -(-count // n_threads()) * n_threads()
+        count = min(end - begin, -(-count // n_threads()) * n_threads())
     bounds = [begin + (end - begin) * place // max(count, 1) for place in range(count + 1)]
     return [slice(*pair) for pair in pairwise(bounds)]
 
